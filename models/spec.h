@@ -1,0 +1,41 @@
+// models/spec.h: the numbers of one dense transformer, from models/data/NAME.ini.
+#pragma once
+
+#include <glib.h>
+
+#include "base/ini.h"
+
+typedef enum {
+    MODEL_NORM_RMS,   // one weight vector
+    MODEL_NORM_LAYER, // weight and bias vectors
+} ModelNorm;
+
+typedef struct {
+    char *name;               // owned: library name or path
+    char *title;              // owned: one line for people
+    char *source;             // owned: paper or checkpoint
+    gint64 layers;            // L
+    gint64 hidden;            // h
+    gint64 heads;             // H, query heads
+    gint64 kv_heads;          // key/value heads (= heads: multi-head; 1: multi-query)
+    gint64 head_dim;          // Q
+    gint64 ffn;               // width of the MLP
+    gboolean gated;           // three MLP matrices (SwiGLU) instead of two
+    gint64 vocabulary;        // V, as stored (padded where the source pads)
+    gboolean tied;            // the head shares the embedding's weights
+    ModelNorm norm;           // kind of normalisation
+    gboolean norm_parameters; // whether the weights of norms are counted (the deck leaves them out)
+    gboolean bias;            // whether linear layers have bias vectors
+    gint64 positions;         // learned position embeddings; 0: rotary or none
+    gint64 sequence;          // default sequence length in tokens
+    gint64 parameters;        // total that replaces the sum of the tensors (a scenario's word); 0: none
+} ModelSpec;
+
+// Reads models/data/NAME.ini, or a path. where (may be NULL) starts the error about the name. Keys live in section
+// [model]. NULL with an error; caller frees.
+ModelSpec *model_spec_read(const char *name, const char *where, GError **error);
+// Overrides fields from any keys of the same names that stand in section [model] of a scenario (use and sequence
+// excepted, which are the scenario's own), then checks the whole. FALSE with an error.
+gboolean model_spec_override(ModelSpec *spec, Ini *scenario, GError **error);
+void model_spec_free(ModelSpec *spec);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(ModelSpec, model_spec_free)

@@ -1,0 +1,66 @@
+// step/result.h: what a simulated step is: times, shares, counts, and the trace behind them.
+#pragma once
+
+#include <glib.h>
+
+#include "base/units.h"
+#include "sim/task.h"
+#include "sim/trace.h"
+
+// One stretch of the last rank's step that no compute covers, and the operation that it waited for.
+typedef struct {
+    Ps start, end;
+    guint32 op; // id in program
+} StepExposure;
+
+// Totals of one directed link.
+typedef struct {
+    guint32 link;     // id in the machine's graph
+    char *name;       // owned: "gpu0->nvswitch0"
+    char *class_name; // owned: "nvlink"
+    double bandwidth; // bytes/s
+    gint64 bytes;     // carried
+    Ps busy;          // time in which it was sending
+} StepLinkUse;
+
+typedef struct {
+    // What was run.
+    char *name;          // owned: scenario's name
+    char *text;          // owned: scenario as read, with its overrides applied
+    char *model;         // owned
+    char *machine;       // owned
+    char *chip;          // owned
+    char *fidelity;      // owned: "messages"
+    char *counting;      // owned: "6N+12LHQT"
+    guint32 ranks;       // GPUs
+    double tokens;       // of a step, all ranks together
+    // What came out.
+    Ps step;             // from the start to the end of the last operation
+    double model_flops;  // of the step, all ranks together
+    double peak_flops;   // FLOP/s of one GPU, at the precision of the run
+    double mfu, hfu;     // fractions
+    double tokens_per_s; // all ranks together
+    guint32 last_rank;   // the rank that finishes last (the lowest of them)
+    Ps compute;          // of that rank: time with a compute operation running
+    Ps exposed_comm;     // of that rank: communication and no compute
+    Ps idle;             // of that rank: neither
+    Ps communication;    // of that rank: time with a collective running, hidden or not
+    Ps bound;            // a time that no step of this job can beat on this machine
+    Ps perfect_overlap;  // max(compute, communication in one bucket): the closed form of perfect overlap
+    gint64 gradient_bytes; // of one rank
+    guint32 buckets;       // gradient buckets
+    guint64 events;      // that the engine ran
+    guint64 messages;    // that were sent
+    guint64 fingerprint; //
+    double wall_s;       // real time of the simulation
+    // Behind it.
+    GArray *exposures;   // of StepExposure, in time order
+    GPtrArray *links;    // of StepLinkUse *, by id; only links that carried something
+    GPtrArray *assumptions; // of char *: what the program took for granted, one sentence each
+    SimProgram *program; // owned: what every rank ran
+    SimTrace trace;      // its spans
+} StepResult;
+
+StepResult *step_result_new(void);
+void step_result_free(StepResult *result);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(StepResult, step_result_free)

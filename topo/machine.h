@@ -1,0 +1,22 @@
+// topo/machine.h: a machine: a chip, a number of them, and the graph that joins them.
+#pragma once
+
+#include <glib.h>
+
+#include "topo/device.h"
+#include "topo/graph.h"
+
+typedef struct {
+    char *name;         // owned: library name or path
+    char *title;        // owned: one line for people
+    char *source;       // owned: where its constants come from, and whether they were measured or assumed
+    TopoDevice *device; // owned
+    TopoGraph *graph;   // owned, frozen, checked
+} TopoMachine;
+
+// Reads topo/data/machines/NAME.ini, or a path, and builds it with gpus GPUs (0: the file's own number). where (may
+// be NULL) starts the error about the name. NULL with an error: unknown key, a count that the kind cannot build
+// ("deck-nvlink-8 has 8 GPUs"), an unreachable GPU. Caller frees.
+TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error);
+void topo_machine_free(TopoMachine *machine);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(TopoMachine, topo_machine_free)
