@@ -1,0 +1,34 @@
+// coll/measure.h: one collective alone on a machine, over all its GPUs, message by message.
+#pragma once
+
+#include <glib.h>
+
+#include "coll/algo.h"
+#include "sim/queue.h"
+#include "topo/machine.h"
+
+typedef struct {
+    SimQueueKind queue; // SIM_QUEUE_AUTO unless told otherwise
+    gboolean no_fuse;   // without the shortcut of sim/route.h
+    gint64 chunk;       // bytes; 0: the default
+} CollMeasureOptions;
+
+typedef struct {
+    Ps time;               // from the common start to the last receipt
+    guint64 messages;      // sent
+    guint64 events;        // run by the engine
+    double sent_mean;      // bytes sent per rank
+    double sent_max;       //
+    guint64 fingerprint;   // of the time and every link's bytes and busy time
+    double wall_s;         // real time of the event loop
+} CollMeasure;
+
+#define COLL_CHUNK_DEFAULT (G_GINT64_CONSTANT(32) << 20) // bytes: how long a message occupies a link at a stretch
+
+// Runs op by algo over all GPUs of the machine's graph. options may be NULL. FALSE with an error where the vector would take longer
+// than a day on some link, or the machine has more GPUs than message by message allows.
+gboolean coll_measure_run(const TopoGraph *graph, CollOp op, const CollAlgo *algo, gint64 bytes,
+                          const CollMeasureOptions *options, CollMeasure *out, GError **error);
+
+// Whether bytes on this graph stay within the range of time: the check above, for others. FALSE with an error.
+gboolean coll_measure_check(const TopoGraph *graph, gint64 bytes, const char *where, GError **error);

@@ -1,0 +1,156 @@
+// tests/test-coll-symbolic.c: every algorithm leaves every rank with what its operation promises, in any order.
+#include "tests/check.h"
+
+#include "coll/choice.h"
+#include "coll/symbolic.h"
+
+static const guint32 RANKS[] = {1, 2, 3, 4, 5, 7, 8, 12, 16, 33};
+static const gint64 SIZES[] = {0, 1, 5, 1000, 1 << 20};
+
+static void test_all(void **state)
+{
+    (void)state;
+    for (guint a = 0; COLL_ALGOS[a] != NULL; a++) {
+        for (guint op = 0; op < COLL_OPS; op++) {
+            if (!COLL_ALGOS[a]->ops[op])
+                continue;
+            for (guint r = 0; r < G_N_ELEMENTS(RANKS); r++) {
+                for (guint s = 0; s < G_N_ELEMENTS(SIZES); s++) {
+                    CollShape shape = {(CollOp)op, RANKS[r], SIZES[s]};
+                    CollSymbolic out;
+                    g_autoptr(GError) error = NULL;
+                    if (!coll_symbolic_run(COLL_ALGOS[a], &shape, s, s == 0, NULL, NULL, &out, &error))
+                        fail_msg("%s %s on %u ranks: %s", COLL_ALGOS[a]->name, COLL_OP_NAMES[op], RANKS[r],
+                                 error->message);
+                    // No all-reduce sends less than 2 (p - 1)/p of the vector per rank (Patarasuk and Yuan 2009).
+                    if (op == COLL_OP_ALL_REDUCE)
+                        assert_true(out.bytes >= 2 * (RANKS[r] - 1) * SIZES[s]);
+                }
+            }
+        }
+    }
+}
+
+static void test_sent(void **state)
+{
+    (void)state;
+    CollSymbolic out;
+    CollShape shape = {COLL_OP_ALL_REDUCE, 8, 8000};
+    assert_true(coll_symbolic_run(&COLL_RING, &shape, 1, FALSE, NULL, NULL, &out, NULL));
+    assert_int_equal(out.bytes_max, 2 * 7 * 1000);
+    shape.op = COLL_OP_REDUCE_SCATTER;
+    assert_true(coll_symbolic_run(&COLL_RING, &shape, 1, FALSE, NULL, NULL, &out, NULL));
+    assert_int_equal(out.bytes_max, 7 * 1000);
+    shape = (CollShape){COLL_OP_ALL_GATHER_PAYLOAD, 8, 1000}; // each sends (p - 1) x payload
+    assert_true(coll_symbolic_run(&COLL_RING, &shape, 1, FALSE, NULL, NULL, &out, NULL));
+    assert_int_equal(out.bytes_max, 7 * 1000);
+    shape = (CollShape){COLL_OP_ALL_REDUCE, 8, 8000};
+    assert_true(coll_symbolic_run(&COLL_BINOMIAL_TREE, &shape, 1, FALSE, NULL, NULL, &out, NULL));
+    assert_int_equal(out.bytes, 2 * 7 * 8000);
+}
+
+// Algorithms with one mistake each, built from the ring.
+static void wrong_piece(CollRun *run, guint32 step, guint32 from, guint32 to)
+{
+    (void)from;
+    if (step + 1 < 2 * (run->shape.ranks - 1)) {
+        CollSend send = {.step = step + 1, .from = to, .to = (to + 1) % run->shape.ranks, .piece = to, .pieces = 1};
+        run->emit(run, &send);
+    }
+}
+
+static void too_short(CollRun *run, guint32 step, guint32 from, guint32 to)
+{
+    if (step < 3)
+        COLL_RING.received(run, step, from, to);
+}
+
+static guint32 odd_peer(const CollShape *shape, guint32 rank, guint32 slot)
+{
+    (void)slot;
+    return (rank + 2) % shape->ranks;
+}
+
+static void test_mistakes(void **state)
+{
+    (void)state;
+    CollShape shape = {COLL_OP_ALL_REDUCE, 5, 100};
+    CollSymbolic out;
+    g_autoptr(GError) error = NULL;
+    CollAlgo algo = COLL_RING;
+    algo.received = wrong_piece;
+    assert_false(coll_symbolic_run(&algo, &shape, 1, FALSE, NULL, NULL, &out, &error));
+    check_says(error, "contribution");
+    g_clear_error(&error);
+    algo.received = too_short;
+    assert_false(coll_symbolic_run(&algo, &shape, 1, FALSE, NULL, NULL, &out, &error));
+    check_says(error, "messages, wanted 40");
+    g_clear_error(&error);
+    algo = COLL_RING;
+    algo.peer = odd_peer;
+    assert_false(coll_symbolic_run(&algo, &shape, 1, FALSE, NULL, NULL, &out, &error));
+    check_says(error, "no peer");
+}
+
+// The average of W workers' mean gradients over B/W windows is the mean gradient of the whole batch: the step shows
+// every rank holding the mean of all windows, once each. Numbers instead of symbols, through the same ring.
+typedef struct {
+    CollRun run; // first
+    double *held;
+    GArray *parcels; // of struct parcel
+} Numbers;
+
+struct parcel {
+    CollSend send;
+    double value;
+};
+
+static void numbers_emit(CollRun *run, const CollSend *send)
+{
+    Numbers *numbers = (Numbers *)run;
+    struct parcel parcel = {*send, numbers->held[send->from * run->shape.ranks + send->piece]};
+    g_array_append_val(numbers->parcels, parcel);
+}
+
+static void test_mean(void **state)
+{
+    (void)state;
+    enum { W = 4, WINDOWS = 8, EACH = WINDOWS / W };
+    double held[W * W], whole[W] = {0};
+    for (guint rank = 0; rank < W; rank++) {
+        for (guint piece = 0; piece < W; piece++) {
+            double sum = 0;
+            for (guint i = 0; i < EACH; i++) {
+                double gradient = (double)((rank * EACH + i + 1) * (piece + 1) % 16); // of one window, exact
+                sum += gradient;
+                whole[piece] += gradient / WINDOWS;
+            }
+            held[rank * W + piece] = sum / EACH;
+        }
+    }
+    Numbers numbers = {.run = {.shape = {COLL_OP_ALL_REDUCE, W, W}, .emit = numbers_emit},
+                       .held = held,
+                       .parcels = g_array_new(FALSE, FALSE, sizeof(struct parcel))};
+    COLL_RING.begin(&numbers.run);
+    while (numbers.parcels->len > 0) {
+        struct parcel parcel = g_array_index(numbers.parcels, struct parcel, 0);
+        g_array_remove_index(numbers.parcels, 0);
+        double *own = &held[parcel.send.to * W + parcel.send.piece];
+        *own = parcel.send.reduce ? *own + parcel.value : parcel.value;
+        COLL_RING.received(&numbers.run, parcel.send.step, parcel.send.from, parcel.send.to);
+    }
+    for (guint i = 0; i < W * W; i++)
+        assert_true(held[i] / W == whole[i % W]);
+    g_array_unref(numbers.parcels);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_all),
+        cmocka_unit_test(test_sent),
+        cmocka_unit_test(test_mistakes),
+        cmocka_unit_test(test_mean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
