@@ -46,7 +46,8 @@ typedef struct {
     Ps idle;             // of that rank: neither
     Ps communication;    // of that rank: time with a collective running, hidden or not
     Ps bound;            // a time that no step of this job can beat on this machine
-    Ps perfect_overlap;  // max(compute, communication in one bucket): the closed form of perfect overlap
+    Ps whole_all_reduce; // of the whole gradient in one bucket, alone on the machine
+    Ps perfect_overlap;  // max(compute, whole_all_reduce): perfect overlap, which the deck assumes
     gint64 gradient_bytes; // of one rank
     guint32 buckets;       // gradient buckets
     guint64 events;      // that the engine ran

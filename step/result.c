@@ -1,0 +1,38 @@
+// step/result.c: life of a result.
+#include "step/result.h"
+
+static void step_link_use_free(gpointer data)
+{
+    StepLinkUse *use = data;
+    g_free(use->name);
+    g_free(use->class_name);
+    g_free(use);
+}
+
+StepResult *step_result_new(void)
+{
+    StepResult *result = g_new0(StepResult, 1);
+    result->exposures = g_array_new(FALSE, FALSE, sizeof(StepExposure));
+    result->links = g_ptr_array_new_with_free_func(step_link_use_free);
+    result->assumptions = g_ptr_array_new_with_free_func(g_free);
+    return result;
+}
+
+void step_result_free(StepResult *result)
+{
+    if (result == NULL)
+        return;
+    g_free(result->name);
+    g_free(result->text);
+    g_free(result->model);
+    g_free(result->machine);
+    g_free(result->chip);
+    g_free(result->fidelity);
+    g_free(result->counting);
+    g_array_unref(result->exposures);
+    g_ptr_array_unref(result->links);
+    g_ptr_array_unref(result->assumptions);
+    sim_program_free(result->program);
+    sim_trace_clear(&result->trace);
+    g_free(result);
+}
