@@ -9,6 +9,7 @@
 #include "config.h"
 
 static const Command *const COMMANDS[] = {
+    &COMMAND_MODEL,
 };
 
 static void main_print_help(FILE *out)
