@@ -10,6 +10,7 @@
 
 static const Command *const COMMANDS[] = {
     &COMMAND_LIST,
+    &COMMAND_MODEL,
 };
 
 static void main_print_help(FILE *out)

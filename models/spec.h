@@ -5,6 +5,12 @@
 
 #include "base/ini.h"
 
+// Limits that keep 6 N, byte counts and every product of two widths exact in an int64 (and 6 N in a double).
+#define MODEL_LAYERS_MAX     G_GINT64_CONSTANT(100000)
+#define MODEL_WIDTH_MAX      G_GINT64_CONSTANT(10000000)
+#define MODEL_SEQUENCE_MAX   G_GINT64_CONSTANT(1000000000)
+#define MODEL_PARAMETERS_MAX G_GINT64_CONSTANT(1000000000000000)
+
 typedef enum {
     MODEL_NORM_RMS,   // one weight vector
     MODEL_NORM_LAYER, // weight and bias vectors
@@ -31,11 +37,21 @@ typedef struct {
     gint64 parameters;        // total that replaces the sum of the tensors (a scenario's word); 0: none
 } ModelSpec;
 
-// Reads models/data/NAME.ini, or a path. where (may be NULL) starts the error about the name. Keys live in section
-// [model]. NULL with an error; caller frees.
+extern const char *const MODEL_NORM_NAMES[]; // "rms", "layer", NULL
+
+// Reads models/data/NAME.ini, or a path. where (may be NULL) starts the error about the name. Keys live in
+// section [model] and are called like the fields. kv_heads is heads where it is absent, head_dim is hidden /
+// heads, norm_parameters is yes, positions and parameters are 0; the rest must be there. NULL with an error;
+// caller frees.
 ModelSpec *model_spec_read(const char *name, const char *where, GError **error);
-// Overrides fields from any keys of the same names that stand in section [model] of a scenario (use and sequence
-// excepted, which are the scenario's own), then checks the whole. FALSE with an error.
+// Overrides fields from any keys of the same names that stand in section [model] of a scenario (use and
+// sequence excepted, which are the scenario's own), then checks the whole. A total that the model's file sets
+// (parameters) stays as it is when sizes change. FALSE with an error; spec is then half changed, and only
+// good to be freed.
 gboolean model_spec_override(ModelSpec *spec, Ini *scenario, GError **error);
+// Whether a model with learned positions has as many as a sequence (tokens) is long; the error names the line
+// of ini that set model.sequence or, failing that, model.positions. For whoever reads sequence from a
+// scenario.
+gboolean model_spec_check_sequence(const ModelSpec *spec, gint64 sequence, const Ini *ini, GError **error);
 void model_spec_free(ModelSpec *spec);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(ModelSpec, model_spec_free)
