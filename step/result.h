@@ -50,6 +50,8 @@ typedef struct {
     Ps perfect_overlap;  // max(compute, whole_all_reduce): perfect overlap, which the deck assumes
     gint64 gradient_bytes; // of one rank
     guint32 buckets;       // gradient buckets
+    double states_bytes;   // model states of one GPU (step/states.h); activations come on top
+    gint64 memory_bytes;   // of one GPU, nominal
     guint64 events;      // that the engine ran
     guint64 messages;    // that were sent
     guint64 fingerprint; //

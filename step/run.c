@@ -119,6 +119,8 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
     result->peak_flops = step_job_peak(job);
     result->gradient_bytes = step_job_gradient(job);
     result->bound = step_bound(job);
+    result->states_bytes = step_states(model_count_parameters(job->model), job->optimizer, 0, job->dp).total;
+    result->memory_bytes = job->machine->device->memory;
     step_explain(result);
     double seconds = units_seconds(result->step);
     result->mfu = result->hfu = result->model_flops / (result->peak_flops * job->dp * seconds);

@@ -1,0 +1,103 @@
+// cli/cmd-run.c: stepline run: simulate one step.
+#include <stdio.h>
+
+#include "base/error.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+#include "scenarios/scenario.h"
+#include "step/run.h"
+#include "timeline/store.h"
+#include "timeline/summary.h"
+
+typedef struct {
+    char **sets;
+    char *db, *model, *machine;
+    gint64 gpus;
+    gboolean json, assumptions;
+} RunOptions;
+
+static void run_options_clear(RunOptions *options)
+{
+    g_strfreev(options->sets);
+    g_free(options->db);
+    g_free(options->model);
+    g_free(options->machine);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunOptions, run_options_clear)
+
+// Without a scenario file, --model, --machine and --gpus make one.
+static Ini *run_open(const char *name, const RunOptions *options, GError **error)
+{
+    gboolean bare = name == NULL;
+    if (bare && (options->model == NULL || options->machine == NULL)) {
+        base_error_set(error, BASE_ERROR_USAGE, NULL, "found no scenario, wanted one, or --model and --machine");
+        return NULL;
+    }
+    g_autoptr(Ini) ini = bare ? ini_read_text("command line", "", 0, error) : scenario_open(name, error);
+    if (ini == NULL)
+        return NULL;
+    g_autofree char *gpus = options->gpus > 0 ? g_strdup_printf("%" G_GINT64_FORMAT, options->gpus) : NULL;
+    const char *const keys[] = {"model.use", "machine.use", "machine.gpus"};
+    const char *const values[] = {options->model, options->machine, gpus};
+    for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
+        g_autofree char *set = values[i] == NULL ? NULL : g_strdup_printf("%s=%s", keys[i], values[i]);
+        if (set != NULL && !ini_set(ini, set, error))
+            return NULL;
+    }
+    return g_steal_pointer(&ini);
+}
+
+static int run_run(int argc, char **argv, GError **error)
+{
+    g_auto(RunOptions) options = {0};
+    const GOptionEntry entries[] = {
+        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "Override one key of the scenario (repeatable)",
+         "SECTION.KEY=VALUE"},
+        {"db", 0, 0, G_OPTION_ARG_FILENAME, &options.db, "Append the run, with its timeline, to a database", "FILE"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
+        {"assumptions", 0, 0, G_OPTION_ARG_NONE, &options.assumptions, "Print what is taken for granted", NULL},
+        {"model", 0, 0, G_OPTION_ARG_STRING, &options.model, "Model, instead of the scenario's", "NAME|FILE"},
+        {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine, instead of the scenario's", "NAME|FILE"},
+        {"gpus", 0, 0, G_OPTION_ARG_INT64, &options.gpus, "GPUs, instead of the scenario's", "N"},
+        {0}};
+    static const char details[] =
+        "SCENARIO is a name of 'stepline list scenarios', or a path. Without one, --model and --machine make one, and\n"
+        "--set fills in the rest: job.tokens and compute.efficiency at least.";
+    if (!options_parse(&COMMAND_RUN, entries, details, 0, 1, &argc, &argv, error))
+        return BASE_ERROR_USAGE;
+    if (options.gpus < 0) {
+        base_error_set(error, BASE_ERROR_USAGE, "--gpus", "found %" G_GINT64_FORMAT ", wanted at least 1", options.gpus);
+        return BASE_ERROR_USAGE;
+    }
+    g_autoptr(Ini) ini = run_open(argc > 1 ? argv[1] : NULL, &options, error);
+    if (ini == NULL)
+        return BASE_ERROR_FAILED;
+    g_autoptr(StepJob) job = scenario_read(ini, (const char *const *)options.sets, error);
+    if (job == NULL)
+        return BASE_ERROR_FAILED;
+    Progress progress;
+    progress_init(&progress);
+    g_autoptr(StepResult) result = step_run(job, progress_show, &progress, error);
+    progress_clear(&progress);
+    if (result == NULL)
+        return BASE_ERROR_FAILED;
+    gint64 run = 0;
+    if (options.db != NULL && !timeline_store_write(options.db, result, &run, error))
+        return BASE_ERROR_FAILED;
+    if (options.json) {
+        options_print_json(timeline_summary_json(result));
+        return 0;
+    }
+    g_autofree char *text = timeline_summary_text(result, options.assumptions);
+    printf("%s", text);
+    if (options.db != NULL)
+        printf("recorded        run %" G_GINT64_FORMAT " in %s\n", run, options.db);
+    return 0;
+}
+
+const Command COMMAND_RUN = {
+    .name = "run",
+    .usage = "SCENARIO [--set section.key=value]... [--db FILE] [--json] [--assumptions]",
+    .summary = "Simulate one training step",
+    .run = run_run,
+};

@@ -1,0 +1,140 @@
+// timeline/summary.c: a result in words and as JSON.
+#include "timeline/summary.h"
+
+#include "step/explain.h"
+
+static void summary_time(GString *out, const char *label, Ps time, const StepResult *result, const char *words)
+{
+    g_autofree char *text = units_format_time(time);
+    g_string_append_printf(out, "  %-14s%-10s%5.1f %%  %s\n", label, text,
+                           100.0 * (double)time / (double)MAX(result->step, 1), words);
+}
+
+static double summary_mfu(const StepResult *result, Ps step)
+{
+    return result->model_flops / (result->peak_flops * result->ranks * units_seconds(step));
+}
+
+char *timeline_summary_text(const StepResult *result, gboolean assumptions)
+{
+    GString *out = g_string_new(NULL);
+    g_autofree char *step = units_format_time(result->step);
+    g_autofree char *peak = units_format_flops(result->peak_flops);
+    g_string_append_printf(out, "%s: %s on %u x %s (%s)\n", result->name, result->model, result->ranks, result->chip,
+                           result->machine);
+    g_string_append_printf(out, "step            %s, MFU %.1f %% (%s, of %s a GPU), %.0f tokens/s\n", step,
+                           100 * result->mfu, result->counting, peak, result->tokens_per_s);
+    summary_time(out, "compute", result->compute, result, "forward, backward, optimizer");
+    summary_time(out, "exposed", result->exposed_comm, result, "communication that nothing hides");
+    summary_time(out, "idle", result->idle, result, "neither");
+
+    g_autofree char *comm = units_format_time(result->communication);
+    g_autofree char *bytes = units_format_bytes((double)result->gradient_bytes);
+    double hidden = result->communication == 0
+                        ? 0
+                        : 100 - 100 * (double)result->exposed_comm / (double)result->communication;
+    g_string_append_printf(out, "communication   %s for %s of gradients in %u bucket%s, %.1f %% hidden\n", comm, bytes,
+                           result->buckets, result->buckets == 1 ? "" : "s", hidden);
+    enum { SHOWN = 3 };
+    for (guint i = 0; i < result->exposures->len && i < SHOWN; i++) {
+        g_autofree char *words = step_explain_exposure(result, &g_array_index(result->exposures, StepExposure, i));
+        g_string_append_printf(out, "exposed         %s\n", words);
+    }
+    if (result->exposures->len > SHOWN)
+        g_string_append_printf(out, "                and %u more\n", result->exposures->len - SHOWN);
+    g_autofree char *ceiling = units_format_time(result->perfect_overlap);
+    g_autofree char *whole = units_format_time(result->whole_all_reduce);
+    g_autofree char *bound = units_format_time(result->bound);
+    g_string_append_printf(out,
+                           "ceiling         %s, MFU %.1f %%: perfect overlap, the larger of compute and one all-reduce "
+                           "(%s)\n",
+                           ceiling, 100 * summary_mfu(result, result->perfect_overlap), whole);
+    g_string_append_printf(out, "bound           %s: no step of this job can be shorter on this machine\n", bound);
+    g_autofree char *states = units_format_bytes(result->states_bytes);
+    g_autofree char *memory = units_format_bytes((double)result->memory_bytes);
+    g_string_append_printf(out, "memory          %s of model states on a GPU of %s%s\n", states, memory,
+                           result->states_bytes > (double)result->memory_bytes
+                               ? ": does not fit, even without activations"
+                               : ", activations not counted");
+    g_string_append_printf(out, "simulated       %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT
+                                " events, fidelity %s, fingerprint %016" G_GINT64_MODIFIER "x\n",
+                           result->messages, result->events, result->fidelity, result->fingerprint);
+    for (guint i = 0; assumptions && i < result->assumptions->len; i++)
+        g_string_append_printf(out, "assumed         %s\n", (const char *)result->assumptions->pdata[i]);
+    return g_string_free(out, FALSE);
+}
+
+static void summary_text_member(JsonBuilder *builder, const char *key, const char *value)
+{
+    json_builder_set_member_name(builder, key);
+    json_builder_add_string_value(builder, value);
+}
+
+static void summary_int_member(JsonBuilder *builder, const char *key, gint64 value)
+{
+    json_builder_set_member_name(builder, key);
+    json_builder_add_int_value(builder, value);
+}
+
+static void summary_double_member(JsonBuilder *builder, const char *key, double value)
+{
+    json_builder_set_member_name(builder, key);
+    json_builder_add_double_value(builder, value);
+}
+
+JsonNode *timeline_summary_json(const StepResult *result)
+{
+    g_autoptr(JsonBuilder) builder = json_builder_new();
+    json_builder_begin_object(builder);
+    summary_text_member(builder, "scenario", result->name);
+    summary_text_member(builder, "model", result->model);
+    summary_text_member(builder, "machine", result->machine);
+    summary_text_member(builder, "chip", result->chip);
+    summary_int_member(builder, "gpus", result->ranks);
+    summary_double_member(builder, "step_s", units_seconds(result->step));
+    summary_double_member(builder, "mfu", result->mfu);
+    summary_double_member(builder, "hfu", result->hfu);
+    summary_text_member(builder, "counting", result->counting);
+    summary_double_member(builder, "tokens_per_s", result->tokens_per_s);
+    summary_double_member(builder, "tflops_per_gpu", result->mfu * result->peak_flops * 1e-12);
+    summary_double_member(builder, "model_flops", result->model_flops);
+    summary_double_member(builder, "compute_s", units_seconds(result->compute));
+    summary_double_member(builder, "exposed_comm_s", units_seconds(result->exposed_comm));
+    summary_double_member(builder, "idle_s", units_seconds(result->idle));
+    summary_double_member(builder, "communication_s", units_seconds(result->communication));
+    summary_double_member(builder, "whole_all_reduce_s", units_seconds(result->whole_all_reduce));
+    summary_double_member(builder, "perfect_overlap_s", units_seconds(result->perfect_overlap));
+    summary_double_member(builder, "perfect_overlap_mfu", summary_mfu(result, result->perfect_overlap));
+    summary_double_member(builder, "bound_s", units_seconds(result->bound));
+    summary_int_member(builder, "gradient_bytes", result->gradient_bytes);
+    summary_int_member(builder, "buckets", result->buckets);
+    summary_double_member(builder, "model_states_bytes", result->states_bytes);
+    summary_int_member(builder, "memory_bytes", result->memory_bytes);
+    json_builder_set_member_name(builder, "model_states_fit");
+    json_builder_add_boolean_value(builder, result->states_bytes <= (double)result->memory_bytes);
+    json_builder_set_member_name(builder, "exposed");
+    json_builder_begin_array(builder);
+    for (guint i = 0; i < result->exposures->len; i++) {
+        const StepExposure *exposure = &g_array_index(result->exposures, StepExposure, i);
+        g_autofree char *words = step_explain_exposure(result, exposure);
+        json_builder_begin_object(builder);
+        summary_double_member(builder, "start_s", units_seconds(exposure->start));
+        summary_double_member(builder, "end_s", units_seconds(exposure->end));
+        summary_text_member(builder, "words", words);
+        json_builder_end_object(builder);
+    }
+    json_builder_end_array(builder);
+    json_builder_set_member_name(builder, "assumptions");
+    json_builder_begin_array(builder);
+    for (guint i = 0; i < result->assumptions->len; i++)
+        json_builder_add_string_value(builder, result->assumptions->pdata[i]);
+    json_builder_end_array(builder);
+    summary_int_member(builder, "events", (gint64)result->events);
+    summary_int_member(builder, "messages", (gint64)result->messages);
+    g_autofree char *fingerprint = g_strdup_printf("%016" G_GINT64_MODIFIER "x", result->fingerprint);
+    summary_text_member(builder, "fingerprint", fingerprint);
+    summary_double_member(builder, "wall_s", result->wall_s);
+    summary_text_member(builder, "fidelity", result->fidelity);
+    json_builder_end_object(builder);
+    return json_builder_get_root(builder);
+}
