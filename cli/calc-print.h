@@ -1,0 +1,26 @@
+// cli/calc-print.h: what "stepline calc" was asked, and its answer on stdout, as text and as JSON.
+#pragma once
+
+#include <glib.h>
+
+#include "step/states.h"
+#include "step/budget.h"
+
+typedef struct {
+    const char *name; // for people
+    double bandwidth; // bytes/s, used as given
+} CalcPrintLink;
+
+typedef struct {
+    StepBudget budget;
+    gint64 parameters;
+    StepOptimizer optimizer;
+    double card;     // bytes of memory of a GPU
+    double measured; // tokens/s of all GPUs together; negative: not given
+    GArray *links;   // of CalcPrintLink; borrowed
+} CalcPrint;
+
+// The numbers for people, every one with its unit. calc has been checked.
+void calc_print_text(const CalcPrint *calc);
+// The same as one JSON object in SI units.
+void calc_print_json(const CalcPrint *calc);
