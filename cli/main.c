@@ -9,8 +9,8 @@
 #include "config.h"
 
 static const Command *const COMMANDS[] = {
-    &COMMAND_LIST,
-    &COMMAND_MODEL,
+    &COMMAND_RUN,        &COMMAND_LIST, &COMMAND_MODEL, &COMMAND_COLLECTIVE,
+    &COMMAND_CALC, &COMMAND_TABLES,
 };
 
 static void main_print_help(FILE *out)
