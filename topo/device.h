@@ -26,7 +26,8 @@ typedef struct {
     double memory_bandwidth;      // bytes/s
 } TopoDevice;
 
-// Reads topo/data/chips/NAME.ini, or a path. where (may be NULL) starts the error. NULL with an error; caller frees.
+// Reads topo/data/chips/NAME.ini, or a path. where (may be NULL) starts the error. NULL with an error; caller
+// frees.
 TopoDevice *topo_device_read(const char *name, const char *where, GError **error);
 void topo_device_free(TopoDevice *device);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TopoDevice, topo_device_free)

@@ -14,8 +14,9 @@ typedef struct {
     TopoGraph *graph;   // owned, frozen, checked
 } TopoMachine;
 
-// Reads topo/data/machines/NAME.ini, or a path, and builds it with gpus GPUs (0: the file's own number). where (may
-// be NULL) starts the error about the name. NULL with an error: unknown key, a count that the kind cannot build
+// Reads topo/data/machines/NAME.ini, or a path, and builds it with gpus GPUs (0: the file's own number).
+// where (may be NULL) starts the error about the name. NULL with an error: unknown key, a count that the kind
+// cannot build
 // ("deck-nvlink-8 has 8 GPUs"), an unreachable GPU. Caller frees.
 TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error);
 void topo_machine_free(TopoMachine *machine);
