@@ -11,6 +11,7 @@
 static const Command *const COMMANDS[] = {
     &COMMAND_LIST,
     &COMMAND_MODEL,
+    &COMMAND_TOPO,
 };
 
 static void main_print_help(FILE *out)
