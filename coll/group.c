@@ -1,6 +1,10 @@
 // coll/group.c: collectives on the simulated network.
 #include "coll/group.h"
 
+#include "base/error.h"
+
+#define EVENTS_MAX 1e11 // some hours of simulation; what asks for more is a mistake
+
 static void coll_group_emit(CollRun *run, const CollSend *send)
 {
     CollGroup *group = (CollGroup *)run;
@@ -54,6 +58,42 @@ void coll_group_free(CollGroup *group)
     g_free(group->routes);
     g_free(group->sent);
     g_free(group);
+}
+
+gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where, GError **error)
+{
+    const double limit = 0.45 * (double)PS_MAX; // leaves room for compute, which is a day at most
+    double slowest = 0, longest = 0;            // ps a byte; ps
+    const SimNetwork *network = group->network;
+    for (guint32 i = 0; i < network->routes.routes->len; i++) {
+        const SimRoute *route = sim_routes_get(&network->routes, i);
+        const guint32 *ids = sim_routes_links(&network->routes, route);
+        double latency = 0;
+        for (guint32 j = 0; j < route->n_links; j++) {
+            const SimLink *link = &network->links[ids[j]];
+            latency += (double)link->latency;
+            slowest = MAX(slowest, (double)link->pace.num / (double)link->pace.den);
+        }
+        longest = MAX(longest, latency);
+    }
+    double sends = 2.0 * group->run.shape.ranks;
+    double worst = sends * ((double)bytes * slowest + (double)collectives * longest);
+    // A vector must also be countable in one message's int64 picoseconds, and its messages in int64 bytes.
+    if (worst < limit && (double)bytes * sends < 0.45 * (double)G_MAXINT64) {
+        double chunks = (double)bytes / (double)network->chunk;
+        double events = 2 * ((double)collectives * (double)group->algo->messages(&group->run.shape) + sends * chunks);
+        if (events < EVENTS_MAX && chunks < G_MAXINT32)
+            return TRUE;
+        return base_error_set(error, BASE_ERROR_FAILED, where,
+                              "message by message this would take about %.2g events, wanted at most %.2g: fewer ranks, "
+                              "larger buckets or a larger chunk would help",
+                              events, EVENTS_MAX);
+    }
+    g_autofree char *size = units_format_bytes((double)bytes);
+    return base_error_set(error, BASE_ERROR_FAILED, where,
+                          "found %s to be exchanged by %u ranks over a slowest link of %.3g bytes/s and latencies of up to "
+                          "%.3g s a message: it could take more days than the clock holds (106)",
+                          size, group->run.shape.ranks, slowest > 0 ? 1e12 / slowest : 0, longest * 1e-12);
 }
 
 void coll_group_arrive(CollGroup *group, CollOp op, gint64 bytes)

@@ -37,6 +37,11 @@ CollGroup *coll_group_new(guint32 id, const CollAlgo *algo, CollFabric *fabric, 
 void coll_group_free(CollGroup *group);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CollGroup, coll_group_free)
 
+// Whether collectives of bytes altogether stay within the range of time on this group's routes, by a generous bound:
+// all their messages one after the other over the slowest link, and the longest latency for each; and whether it can be
+// simulated in hours. FALSE with an error.
+gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where, GError **error);
+
 // One member has reached a collective of op and bytes (the same from every member); the last to come starts it.
 void coll_group_arrive(CollGroup *group, CollOp op, gint64 bytes);
 

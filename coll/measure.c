@@ -6,9 +6,12 @@
 #include "coll/group.h"
 #include "sim/trace.h"
 
+// What a run needs, and its tear-down.
 typedef struct {
-    SimEngine *engine; // borrowed
-    CollGroup *group;  // borrowed
+    SimEngine engine;
+    SimNetwork network;
+    CollFabric fabric;
+    CollGroup *group; // owned
     Ps end;
 } CollMeasuring;
 
@@ -21,78 +24,78 @@ static void coll_measure_done(gpointer user, CollGroup *group)
 {
     (void)group;
     CollMeasuring *measuring = user;
-    measuring->end = measuring->engine->now;
+    measuring->end = measuring->engine.now;
 }
 
-gboolean coll_measure_check(const TopoGraph *graph, gint64 bytes, const char *where, GError **error)
+static void coll_measure_init(CollMeasuring *run, const TopoGraph *graph, const CollAlgo *algo,
+                              const CollMeasureOptions *options)
 {
-    for (guint32 i = 0; i < graph->links->len; i++) {
-        const TopoLink *link = topo_graph_link(graph, i);
-        if (units_pace_fits(units_pace(link->bandwidth), bytes))
-            continue;
-        g_autofree char *rate = units_format_rate(link->bandwidth);
-        g_autofree char *size = units_format_bytes((double)bytes);
-        return base_error_set(error, BASE_ERROR_FAILED, where, "%s at %s would take more than a day on one link", size,
-                              rate);
+    *run = (CollMeasuring){0};
+    sim_engine_init(&run->engine, options->queue);
+    sim_network_init(&run->network, &run->engine, options->chunk > 0 ? options->chunk : COLL_CHUNK_DEFAULT,
+                     coll_measure_delivered, run);
+    coll_fabric_init(&run->fabric, graph, &run->network);
+    guint32 ranks = graph->gpus->len;
+    g_autofree guint32 *members = g_new(guint32, ranks);
+    for (guint32 i = 0; i < ranks; i++)
+        members[i] = i;
+    run->group = coll_group_new(0, algo, &run->fabric, members, ranks, coll_measure_done, run);
+    sim_network_freeze(&run->network, !options->no_fuse);
+}
+
+static void coll_measure_clear(CollMeasuring *run)
+{
+    coll_group_free(run->group);
+    coll_fabric_clear(&run->fabric);
+    sim_network_clear(&run->network);
+    sim_engine_clear(&run->engine);
+}
+
+static void coll_measure_sum(CollMeasuring *run, CollOp op, CollMeasure *out)
+{
+    sim_network_finish(&run->network);
+    SimTrace trace;
+    sim_trace_init(&trace, FALSE);
+    sim_trace_add(&trace, 0, (guint32)op, 0, run->end);
+    for (guint32 i = 0; i < run->network.link_list->len; i++)
+        if (run->network.link_bytes[i] != 0)
+            sim_trace_add_link(&trace, i, run->network.link_bytes[i], run->network.link_busy[i]);
+    out->time = run->end;
+    out->messages = run->network.messages;
+    out->events = run->engine.events;
+    out->fingerprint = trace.fingerprint;
+    guint32 ranks = run->group->run.shape.ranks;
+    for (guint32 i = 0; i < ranks; i++) {
+        out->sent_mean += (double)run->group->sent[i] / (double)ranks;
+        out->sent_max = MAX(out->sent_max, (double)run->group->sent[i]);
     }
-    return TRUE;
+    sim_trace_clear(&trace);
 }
 
 gboolean coll_measure_run(const TopoGraph *graph, CollOp op, const CollAlgo *algo, gint64 bytes,
                           const CollMeasureOptions *options, CollMeasure *out, GError **error)
 {
+    const CollMeasureOptions defaults = {0};
     guint32 ranks = graph->gpus->len;
     if (ranks > COLL_GROUP_RANKS_MAX)
         return base_error_set(error, BASE_ERROR_FAILED, NULL, "found %u GPUs, wanted at most %u", ranks,
                               COLL_GROUP_RANKS_MAX);
     gint64 vector = 0;
-    if (__builtin_mul_overflow(bytes, op == COLL_OP_ALL_GATHER_PAYLOAD ? (gint64)ranks : 1, &vector) ||
-        !coll_measure_check(graph, vector, NULL, error))
-        return error != NULL && *error != NULL
-                   ? FALSE
-                   : base_error_set(error, BASE_ERROR_FAILED, NULL, "found a size out of range");
-    CollMeasureOptions defaults = {0};
-    if (options == NULL)
-        options = &defaults;
-    SimEngine engine;
-    SimNetwork network;
-    CollFabric fabric;
-    CollMeasuring measuring = {.engine = &engine};
-    sim_engine_init(&engine, options->queue);
-    sim_network_init(&network, &engine, options->chunk > 0 ? options->chunk : COLL_CHUNK_DEFAULT,
-                     coll_measure_delivered, &measuring);
-    coll_fabric_init(&fabric, graph, &network);
-    g_autofree guint32 *members = g_new(guint32, ranks);
-    for (guint32 i = 0; i < ranks; i++)
-        members[i] = i;
-    g_autoptr(CollGroup) group = coll_group_new(0, algo, &fabric, members, ranks, coll_measure_done, &measuring);
-    measuring.group = group;
-    sim_network_freeze(&network, !options->no_fuse);
-    gint64 start = g_get_monotonic_time();
-    for (guint32 i = 0; i < ranks; i++)
-        coll_group_arrive(group, op, bytes);
-    sim_engine_run(&engine);
-    gint64 stop = g_get_monotonic_time();
-    g_assert(group->left == 0);
-    sim_network_finish(&network);
-    SimTrace trace;
-    sim_trace_init(&trace, FALSE);
-    sim_trace_add(&trace, 0, (guint32)op, 0, measuring.end);
-    for (guint32 i = 0; i < graph->links->len; i++)
-        if (network.link_busy[i] != 0 || network.link_bytes[i] != 0)
-            sim_trace_add_link(&trace, i, network.link_bytes[i], network.link_busy[i]);
-    *out = (CollMeasure){.time = measuring.end,
-                         .messages = network.messages,
-                         .events = engine.events,
-                         .fingerprint = trace.fingerprint,
-                         .wall_s = (double)(stop - start) * 1e-6};
-    for (guint32 i = 0; i < ranks; i++) {
-        out->sent_mean += (double)group->sent[i] / (double)ranks;
-        out->sent_max = MAX(out->sent_max, (double)group->sent[i]);
+    if (__builtin_mul_overflow(bytes, op == COLL_OP_ALL_GATHER_PAYLOAD ? (gint64)ranks : 1, &vector))
+        return base_error_set(error, BASE_ERROR_FAILED, NULL, "found %u pieces of a size that is out of range", ranks);
+    *out = (CollMeasure){0};
+    CollMeasuring run;
+    coll_measure_init(&run, graph, algo, options != NULL ? options : &defaults);
+    gboolean fine = coll_group_check(run.group, vector, 1, NULL, error);
+    if (fine) {
+        gint64 start = g_get_monotonic_time();
+        for (guint32 i = 0; i < ranks; i++)
+            coll_group_arrive(run.group, op, bytes);
+        sim_engine_run(&run.engine);
+        out->wall_s = (double)(g_get_monotonic_time() - start) * 1e-6;
+        g_assert(run.group->left == 0);
+        coll_measure_sum(&run, op, out);
     }
-    sim_trace_clear(&trace);
-    coll_fabric_clear(&fabric);
-    sim_network_clear(&network);
-    sim_engine_clear(&engine);
-    return TRUE;
+    coll_measure_clear(&run);
+    return fine;
 }

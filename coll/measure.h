@@ -25,10 +25,7 @@ typedef struct {
 
 #define COLL_CHUNK_DEFAULT (G_GINT64_CONSTANT(32) << 20) // bytes: how long a message occupies a link at a stretch
 
-// Runs op by algo over all GPUs of the machine's graph. options may be NULL. FALSE with an error where the vector would take longer
-// than a day on some link, or the machine has more GPUs than message by message allows.
+// Runs op by algo over all GPUs of the machine's graph. options may be NULL. FALSE with an error where it could pass the
+// range of time, or the machine has more GPUs than message by message allows.
 gboolean coll_measure_run(const TopoGraph *graph, CollOp op, const CollAlgo *algo, gint64 bytes,
                           const CollMeasureOptions *options, CollMeasure *out, GError **error);
-
-// Whether bytes on this graph stay within the range of time: the check above, for others. FALSE with an error.
-gboolean coll_measure_check(const TopoGraph *graph, gint64 bytes, const char *where, GError **error);

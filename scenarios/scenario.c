@@ -131,8 +131,6 @@ static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
     job->no_fuse = !shortcuts;
     if (job->chunk < 4096)
         return ini_refuse(ini, "simulate", "chunk", error, "found less than 4 KiB, wanted a size such as '32 MiB'");
-    if (step_job_gradient(job) / job->chunk >= G_MAXINT32)
-        return ini_refuse(ini, "simulate", "chunk", error, "found a chunk that cuts the gradient into more than 2^31");
     if (algorithm == NULL)
         return TRUE;
     g_autofree char *where = ini_where(ini, "collective", "algorithm");

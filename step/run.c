@@ -117,7 +117,6 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
     result->tokens = (double)job->tokens;
     result->model_flops = step_job_flops(job) * job->dp;
     result->peak_flops = step_job_peak(job);
-    result->gradient_bytes = step_job_gradient(job);
     result->bound = step_bound(job);
     result->states_bytes = step_states(model_count_parameters(job->model), job->optimizer, 0, job->dp).total;
     result->memory_bytes = job->machine->device->memory;
@@ -142,15 +141,18 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
 
 StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, GError **error)
 {
-    if (!coll_measure_check(job->machine->graph, step_job_gradient(job), job->name, error))
-        return NULL;
     g_autoptr(StepResult) result = step_result_new();
     StepLowered lowered;
     step_lower(job, &lowered);
     result->program = lowered.program;
     result->buckets = lowered.buckets;
+    result->gradient_bytes = step_job_gradient(job);
     StepRun run;
     step_run_init(&run, job, result);
+    if (!coll_group_check(run.group, result->gradient_bytes, result->buckets, job->name, error)) {
+        step_run_clear(&run);
+        return NULL;
+    }
     run.engine.tick = progress;
     run.engine.tick_owner = user;
     gint64 start = g_get_monotonic_time();
