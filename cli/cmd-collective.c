@@ -1,5 +1,6 @@
 // cli/cmd-collective.c: stepline collective: one collective alone on a machine, or stepped through.
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/options.h"
@@ -162,7 +163,6 @@ static void collective_print(const TopoMachine *machine, const CollShape *shape,
 static gboolean collective_read(const CollectiveOptions *options, CollMeasureOptions *how, CollShape *shape,
                                 const CollAlgo **algo, GError **error)
 {
-    static const char *const queues[] = {"auto", "heap", "radix"};
     if (!coll_choice_find_op(options->op != NULL ? options->op : "all-reduce", "--op", &shape->op, error) ||
         !units_parse_whole(UNITS_BYTES, options->size, "--size", &shape->bytes, error))
         return FALSE;
@@ -175,10 +175,10 @@ static gboolean collective_read(const CollectiveOptions *options, CollMeasureOpt
     if (options->chunk != NULL && how->chunk < 4096)
         return base_error_set(error, BASE_ERROR_FAILED, "--chunk", "found less than 4 KiB, wanted a size like '32 MiB'");
     guint queue = 0;
-    while (options->queue != NULL && queue < G_N_ELEMENTS(queues) && g_strcmp0(queues[queue], options->queue) != 0)
+    while (options->queue != NULL && queue < SIM_QUEUE_KINDS && strcmp(SIM_QUEUE_NAMES[queue], options->queue) != 0)
         queue++;
-    if (queue == G_N_ELEMENTS(queues))
-        return base_error_set(error, BASE_ERROR_FAILED, "--queue", "wanted one of: auto, heap, radix");
+    if (queue == SIM_QUEUE_KINDS)
+        return base_error_set(error, BASE_ERROR_FAILED, "--queue", "wanted one of: radix, heap");
     how->queue = (SimQueueKind)queue;
     return TRUE;
 }
@@ -196,7 +196,7 @@ static int collective_run(int argc, char **argv, GError **error)
          "Bytes of the vector (all-gather-payload: of one rank's piece)", "SIZE"},
         {"steps", 0, 0, G_OPTION_ARG_NONE, &options.steps, "Print first who sends which piece to whom", NULL},
         {"chunk", 0, 0, G_OPTION_ARG_STRING, &options.chunk, "Cut messages into chunks of this (default 32 MiB)", "SIZE"},
-        {"queue", 0, 0, G_OPTION_ARG_STRING, &options.queue, "auto (default), heap, radix: never changes the result",
+        {"queue", 0, 0, G_OPTION_ARG_STRING, &options.queue, "radix (default) or heap: never changes the result",
          "KIND"},
         {"no-shortcuts", 0, 0, G_OPTION_ARG_NONE, &options.no_shortcuts, "Every hop is an event: the same result", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},

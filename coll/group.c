@@ -4,7 +4,10 @@
 static void coll_group_emit(CollRun *run, const CollSend *send)
 {
     CollGroup *group = (CollGroup *)run;
-    SimFlight flight = {.bytes = coll_piece_bytes(&run->shape, group->pieces, send->piece, send->pieces),
+    gint64 bytes = send->pieces == 1
+                       ? group->piece + (send->piece < group->longer)
+                       : coll_piece_bytes(&run->shape, group->pieces, send->piece, send->pieces);
+    SimFlight flight = {.bytes = bytes,
                         .key = (guint64)group->id << 32 | (guint32)(send->step * run->shape.ranks + send->from),
                         .route = group->routes[send->from * group->slots + send->slot],
                         .owner = group->id,
@@ -65,6 +68,8 @@ void coll_group_arrive(CollGroup *group, CollOp op, gint64 bytes)
     group->arrived = 0;
     group->left = group->algo->messages(shape);
     group->pieces = group->algo->pieces(shape);
+    group->piece = coll_piece_bytes(shape, group->pieces, group->pieces - 1, 1);
+    group->longer = op == COLL_OP_ALL_GATHER_PAYLOAD ? 0 : bytes % group->pieces;
     if (group->left == 0) {
         group->done(group->user, group);
         return;

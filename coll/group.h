@@ -23,6 +23,7 @@ struct CollGroup {
     guint32 *routes;        // [rank * slots + slot]: route id; owned
     guint32 slots;          // of the algorithm, for this many ranks
     guint32 pieces;         // of the present collective
+    gint64 piece, longer;   // bytes of a piece, and how many are a byte longer
     guint32 arrived;        // members that wait for the present collective
     guint64 left;           // messages that have not arrived
     gint64 *sent;           // bytes sent per rank, all collectives together; owned

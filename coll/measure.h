@@ -8,7 +8,7 @@
 #include "topo/machine.h"
 
 typedef struct {
-    SimQueueKind queue; // SIM_QUEUE_AUTO unless told otherwise
+    SimQueueKind queue; //
     gboolean no_fuse;   // without the shortcut of sim/route.h
     gint64 chunk;       // bytes; 0: the default
 } CollMeasureOptions;

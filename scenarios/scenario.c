@@ -118,12 +118,11 @@ static gboolean scenario_read_compute(StepJob *job, Ini *ini, GError **error)
 static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
 {
     static const char *const fidelities[] = {"messages", NULL};
-    static const char *const queues[] = {"auto", "heap", "radix", NULL};
     guint fidelity = 0, queue = job->queue;
     gboolean shortcuts = TRUE;
     g_autofree char *algorithm = NULL;
     if (!ini_get_choice(ini, "simulate", "fidelity", INI_OPTIONAL, fidelities, &fidelity, error) ||
-        !ini_get_choice(ini, "simulate", "queue", INI_OPTIONAL, queues, &queue, error) ||
+        !ini_get_choice(ini, "simulate", "queue", INI_OPTIONAL, SIM_QUEUE_NAMES, &queue, error) ||
         !ini_get_flag(ini, "simulate", "shortcuts", INI_OPTIONAL, &shortcuts, error) ||
         !ini_get_whole(ini, "simulate", "chunk", INI_OPTIONAL, UNITS_BYTES, &job->chunk, error) ||
         !ini_get_text(ini, "collective", "algorithm", INI_OPTIONAL, &algorithm, error))

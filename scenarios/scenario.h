@@ -8,7 +8,7 @@
 //                bucket (25 MiB, or whole), first_bucket (1 MiB), bucket_split (no)
 //   [compute]    efficiency *, precision (bf16), counting (6N+12LHQT), optimizer_time (memory | none)
 //   [collective] algorithm (ring)
-//   [simulate]   fidelity (messages), chunk (32 MiB), queue (auto | heap | radix), shortcuts (yes)
+//   [simulate]   fidelity (messages), chunk (32 MiB), queue (radix | heap), shortcuts (yes)
 #pragma once
 
 #include <glib.h>

@@ -3,13 +3,12 @@
 
 #include <string.h>
 
-enum { HEAP_LIMIT = 2048 }; // pending events beyond which SIM_QUEUE_AUTO changes to the radix heap (HACKING.md)
+const char *const SIM_QUEUE_NAMES[] = {"radix", "heap", NULL};
 
 void sim_queue_init(SimQueue *queue, SimQueueKind kind)
 {
     memset(queue, 0, sizeof *queue);
-    queue->radix = kind == SIM_QUEUE_RADIX;
-    queue->may_change = kind == SIM_QUEUE_AUTO;
+    queue->kind = kind;
 }
 
 void sim_queue_clear(SimQueue *queue)
@@ -17,8 +16,10 @@ void sim_queue_clear(SimQueue *queue)
     g_free(queue->heap.events);
     g_free(queue->batch.events);
     g_free(queue->scratch.events);
-    for (guint i = 0; i < SIM_QUEUE_BUCKETS; i++)
-        g_free(queue->buckets[i].events);
+    g_free(queue->now.events);
+    for (guint level = 0; level < SIM_QUEUE_LEVELS; level++)
+        for (guint digit = 0; digit < SIM_QUEUE_DIGITS; digit++)
+            g_free(queue->buckets[level][digit].events);
     memset(queue, 0, sizeof *queue);
 }
 
@@ -83,18 +84,6 @@ void sim_events_sort(SimEvents *events, SimEvents *scratch)
     }
 }
 
-static void sim_queue_change(SimQueue *queue)
-{
-    queue->radix = TRUE;
-    queue->may_change = FALSE;
-    SimEvents heap = queue->heap;
-    queue->heap = (SimEvents){0};
-    queue->pending -= heap.n;
-    for (guint32 i = 0; i < heap.n; i++)
-        sim_queue_push(queue, &heap.events[i]);
-    g_free(heap.events);
-}
-
 void sim_queue_push_heap(SimQueue *queue, const SimEvent *event)
 {
     sim_events_add(&queue->heap, event);
@@ -108,8 +97,6 @@ void sim_queue_push_heap(SimQueue *queue, const SimEvent *event)
         at = parent;
     }
     heap[at] = *event;
-    if (queue->may_change && queue->heap.n > HEAP_LIMIT)
-        sim_queue_change(queue);
 }
 
 static void sim_queue_pop_heap(SimQueue *queue)
@@ -145,41 +132,39 @@ static void sim_queue_take_heap(SimQueue *queue)
     } while (heap->n > 0 && heap->events[0].time == queue->last);
 }
 
-// Moves the lowest filled bucket's earliest events into bucket 0 and the others further down.
+// Moves the first filled bucket's earliest events to now and the others to lower levels, which are all empty.
 static void sim_queue_refill(SimQueue *queue)
 {
-    guint b = 1 + (guint)__builtin_ctzll(queue->filled);
-    SimEvents *bucket = &queue->buckets[b];
-    queue->filled &= queue->filled - 1;
-    Ps least = bucket->events[0].time;
-    for (guint32 i = 1; i < bucket->n; i++)
-        least = MIN(least, bucket->events[i].time);
-    queue->last = least;
+    guint level = (guint)__builtin_ctz(queue->levels);
+    guint digit = (guint)__builtin_ctz(queue->digits[level]);
+    SimEvents *bucket = &queue->buckets[level][digit];
+    queue->digits[level] &= (guint16)(queue->digits[level] - 1);
+    if (queue->digits[level] == 0)
+        queue->levels &= queue->levels - 1;
     guint32 n = bucket->n;
+    const SimEvent *events = bucket->events;
+    Ps least = events[0].time;
+    for (guint32 i = 1; i < n; i++)
+        least = MIN(least, events[i].time);
+    queue->last = least;
     bucket->n = 0;
-    for (guint32 i = 0; i < n; i++) {
-        const SimEvent *event = &bucket->events[i];
-        guint64 differs = (guint64)event->time ^ (guint64)least;
-        guint lower = differs == 0 ? 0 : 64 - (guint)__builtin_clzll(differs);
-        if (lower != 0)
-            queue->filled |= G_GUINT64_CONSTANT(1) << (lower - 1);
-        sim_events_add(&queue->buckets[lower], event);
-    }
+    for (guint32 i = 0; i < n; i++)
+        sim_queue_push_radix(queue, &events[i]);
 }
 
 const SimEvent *sim_queue_pop(SimQueue *queue, guint32 *n)
 {
     if (queue->pending == 0)
         return NULL;
-    if (!queue->radix) {
+    if (queue->kind == SIM_QUEUE_HEAP) {
         sim_queue_take_heap(queue);
     } else {
-        if (queue->buckets[0].n == 0)
+        if (queue->now.n == 0)
             sim_queue_refill(queue);
         SimEvents batch = queue->batch;
-        queue->batch = queue->buckets[0];
-        queue->buckets[0] = batch;
-        queue->buckets[0].n = 0;
+        queue->batch = queue->now;
+        queue->now = batch;
+        queue->now.n = 0;
         sim_events_sort(&queue->batch, &queue->scratch);
     }
     *n = queue->batch.n;

@@ -4,10 +4,10 @@
 // for starts, so that at one instant what ends comes before what starts, and ties never depend on who pushed first.
 // No two pending events may agree in all three.
 //
-// Two queues behind one interface give the same order (tests hold them equal): a 4-ary heap, quick while few events
-// are pending, and a radix heap (Ahuja, Mehlhorn, Orlin and Tarjan, "Faster algorithms for the shortest path
-// problem", JACM 1990), quick when many are, and when many fall on one instant. Both are monotone: nothing may be
-// pushed before the time that was popped last. SIM_QUEUE_AUTO starts as a heap and changes over once.
+// Two queues behind one interface give the same order (tests hold them equal): a radix heap (Ahuja, Mehlhorn, Orlin
+// and Tarjan, "Faster algorithms for the shortest path problem", JACM 1990), which is the quicker one at every size
+// (HACKING.md has the measurement), and a 4-ary heap, which is there to check it. Both are monotone: nothing may be
+// pushed before the time that was popped last.
 #pragma once
 
 #include <glib.h>
@@ -25,27 +25,32 @@ typedef struct {
 } SimEvent;
 
 typedef enum {
-    SIM_QUEUE_AUTO,
-    SIM_QUEUE_HEAP,
     SIM_QUEUE_RADIX,
+    SIM_QUEUE_HEAP,
+    SIM_QUEUE_KINDS,
 } SimQueueKind;
+
+extern const char *const SIM_QUEUE_NAMES[]; // "radix", "heap", NULL
 
 typedef struct {
     SimEvent *events; // owned
     guint32 n, room;
 } SimEvents;
 
-enum { SIM_QUEUE_BUCKETS = 65 };
+// The radix heap's digits: 4 bits each, so that an event moves at most 16 times, and seldom more than 4.
+enum { SIM_QUEUE_BITS = 4, SIM_QUEUE_DIGITS = 1 << SIM_QUEUE_BITS, SIM_QUEUE_LEVELS = 64 / SIM_QUEUE_BITS };
 
 typedef struct {
-    gboolean radix;                       // which of the two it is now
-    gboolean may_change;                  // SIM_QUEUE_AUTO that is still a heap
-    SimEvents heap;                       //
-    SimEvents buckets[SIM_QUEUE_BUCKETS]; // by highest bit in which time differs from last; 0: equal to last
-    guint64 filled;                       // bit b - 1: buckets[b] is not empty (b >= 1)
-    Ps last;                              // time popped last
-    SimEvents batch;                      // what pop handed out
-    SimEvents scratch;                    // for sorting
+    SimQueueKind kind; //
+    SimEvents heap;    //
+    SimEvents now; // events of time last
+    // Others by the highest digit in which their time differs from last, and the value of that digit.
+    SimEvents buckets[SIM_QUEUE_LEVELS][SIM_QUEUE_DIGITS];
+    guint32 levels;                   // bit l: some bucket of level l is not empty
+    guint16 digits[SIM_QUEUE_LEVELS]; // bit d of [l]: buckets[l][d] is not empty
+    Ps last;                          // time popped last
+    SimEvents batch;                  // what pop handed out
+    SimEvents scratch;                // for sorting
     gsize pending;
 } SimQueue;
 
@@ -66,19 +71,28 @@ void sim_events_sort(SimEvents *events, SimEvents *scratch);
 
 void sim_queue_push_heap(SimQueue *queue, const SimEvent *event);
 
+static inline void sim_queue_push_radix(SimQueue *queue, const SimEvent *event)
+{
+    guint64 differs = (guint64)event->time ^ (guint64)queue->last;
+    if (differs == 0) {
+        sim_events_add(&queue->now, event);
+        return;
+    }
+    guint level = (63 - (guint)__builtin_clzll(differs)) / SIM_QUEUE_BITS;
+    guint digit = (guint)((guint64)event->time >> (level * SIM_QUEUE_BITS)) % SIM_QUEUE_DIGITS;
+    queue->levels |= 1u << level;
+    queue->digits[level] |= (guint16)(1u << digit);
+    sim_events_add(&queue->buckets[level][digit], event);
+}
+
 static inline void sim_queue_push(SimQueue *queue, const SimEvent *event)
 {
     g_assert(event->time >= queue->last);
     queue->pending++;
-    if (!queue->radix) {
+    if (queue->kind == SIM_QUEUE_HEAP)
         sim_queue_push_heap(queue, event);
-        return;
-    }
-    guint64 differs = (guint64)event->time ^ (guint64)queue->last;
-    guint bucket = differs == 0 ? 0 : 64 - (guint)__builtin_clzll(differs);
-    if (bucket != 0)
-        queue->filled |= G_GUINT64_CONSTANT(1) << (bucket - 1);
-    sim_events_add(&queue->buckets[bucket], event);
+    else
+        sim_queue_push_radix(queue, event);
 }
 
 // Pops all events of the earliest time, in order: a borrowed array that is valid until the next pop. NULL when

@@ -58,7 +58,7 @@ static Ps alone(const double *rates, const Ps *latencies, guint n, gint64 bytes,
 {
     World world;
     g_autofree Sender *sender = g_new0(Sender, 1);
-    world_init(&world, sender, SIM_QUEUE_AUTO, chunk);
+    world_init(&world, sender, SIM_QUEUE_RADIX, chunk);
     guint32 ids[8];
     for (guint i = 0; i < n; i++)
         ids[i] = sim_network_add_link(&world.network, rates[i], latencies[i]);
@@ -110,7 +110,7 @@ static void test_share(void **state)
     (void)state;
     World world;
     g_autofree Sender *sender = g_new0(Sender, 1);
-    world_init(&world, sender, SIM_QUEUE_AUTO, 1000);
+    world_init(&world, sender, SIM_QUEUE_RADIX, 1000);
     guint32 link = sim_network_add_link(&world.network, 1e9, 500); // 1,000 ps a byte
     guint32 route = sim_routes_add(&world.network.routes, &link, 1);
     sim_network_freeze(&world.network, TRUE);

@@ -44,7 +44,7 @@ static void test_order(void **state)
     SimTrace trace;
     SimStreams streams;
     Joint joint = {.streams = &streams};
-    sim_engine_init(&engine, SIM_QUEUE_AUTO);
+    sim_engine_init(&engine, SIM_QUEUE_RADIX);
     sim_trace_init(&trace, TRUE);
     sim_streams_init(&streams, &engine, program, 2, &trace, join, &joint);
     sim_streams_start(&streams);
@@ -88,7 +88,7 @@ static void test_stuck(void **state)
     SimEngine engine;
     SimTrace trace;
     SimStreams streams;
-    sim_engine_init(&engine, SIM_QUEUE_AUTO);
+    sim_engine_init(&engine, SIM_QUEUE_RADIX);
     sim_trace_init(&trace, FALSE);
     sim_streams_init(&streams, &engine, program, 1, &trace, never, NULL);
     sim_streams_start(&streams);
