@@ -9,15 +9,14 @@
 #include "config.h"
 
 static const Command *const COMMANDS[] = {
-    &COMMAND_RUN,  &COMMAND_LIST,   &COMMAND_MODEL, &COMMAND_COLLECTIVE,
+    &COMMAND_RUN,  &COMMAND_LIST, &COMMAND_MODEL,  &COMMAND_TOPO, &COMMAND_COLLECTIVE,
     &COMMAND_CALC, &COMMAND_TABLES, &COMMAND_TOPO,
 };
 
 static void main_print_help(FILE *out)
 {
-    fprintf(out,
-            "Usage: stepline COMMAND [OPTION...]\n\nSimulates distributed training steps, event by event.\n\n"
-            "Commands (each has its own --help):\n");
+    fprintf(out, "Usage: stepline COMMAND [OPTION...]\n\nSimulates distributed training steps, event by event.\n\n"
+                 "Commands (each has its own --help):\n");
     for (guint i = 0; i < G_N_ELEMENTS(COMMANDS); i++)
         fprintf(out, "  %-12s%s\n", COMMANDS[i]->name, COMMANDS[i]->summary);
     fprintf(out, "\nExit status: 0 well, 1 failed, 2 usage, 3 infeasible or out of tolerance.\n");
@@ -45,8 +44,7 @@ static int main_run(int argc, char **argv, GError **error)
     }
     g_autofree char *quoted = base_error_quote(argv[1]);
     g_autofree char *hint = suggest_hint(argv[1], names);
-    base_error_set(error, BASE_ERROR_USAGE, NULL, "unknown command '%s'%s; 'stepline --help' lists them",
-                   quoted, hint);
+    base_error_set(error, BASE_ERROR_USAGE, NULL, "unknown command '%s'%s; 'stepline --help' lists them", quoted, hint);
     return BASE_ERROR_USAGE;
 }
 
