@@ -272,8 +272,11 @@ static int topo_run(int argc, char **argv, GError **error)
     }
     gint64 gpus = 0;
     if (gpus_text != NULL) {
-        if (!units_parse_whole(UNITS_COUNT, gpus_text, "--gpus", &gpus, error))
-            return BASE_ERROR_FAILED;
+        g_autoptr(GError) local = NULL;
+        if (!units_parse_whole(UNITS_COUNT, gpus_text, "--gpus", &gpus, &local)) {
+            base_error_set(error, BASE_ERROR_USAGE, NULL, "%s", local->message);
+            return BASE_ERROR_USAGE;
+        }
         if (gpus < 1 || gpus > G_MAXUINT32) {
             base_error_set(error, BASE_ERROR_USAGE, "--gpus", "found %s, wanted a whole number from 1",
                            gpus_text);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/suggest.h"
 #include "topo/build.h"
 
@@ -158,9 +159,11 @@ static gboolean links_check_holes(const Ini *ini, const LinksKind *kinds, GError
     return TRUE;
 }
 
+// One number for one direction; mixed, because g_int64_hash only folds its halves together.
 static guint64 links_pair(LinksEnd from, LinksEnd to)
 {
-    return ((guint64)from.kind << 56) | ((guint64)from.number << 32) | ((guint64)to.kind << 24) | to.number;
+    return hash_mix(((guint64)from.kind << 56) | ((guint64)from.number << 32) | ((guint64)to.kind << 24) |
+                    to.number);
 }
 
 static gboolean links_read_lines(Ini *ini, char **keys, GArray *lines, LinksKind *kinds, GError **error)

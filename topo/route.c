@@ -19,11 +19,18 @@ typedef struct {
 
 // What one side knows of a node.
 typedef struct {
-    RouteCost cost;  // from the side's end
-    double width;    // bytes/s: the best bottleneck of the cheapest paths through settled nodes
-    guint32 query;   // the query that the rest belongs to; 0: none
+    RouteCost cost; // from the side's end
+    double width;   // bytes/s: the best bottleneck of the cheapest paths through settled nodes
+    guint32 query;  // the query that the rest belongs to; 0: none
+    guint32 last;   // the last link of one such path: position in the side's arrivals + 1; 0: this is the end
     gboolean closed; // settled
 } RouteLabel;
+
+// One link by which a cheapest path reaches a node, and the arrival before it at the same node.
+typedef struct {
+    guint32 link;
+    guint32 before; // position + 1; 0: the first
+} RouteArrival;
 
 typedef struct {
     RouteCost cost;
@@ -37,6 +44,7 @@ typedef struct {
     RouteLabel *labels; // owned, by node
     GArray *heap;       // of RouteEntry; owned; the least cost first; entries of settled nodes are skipped
     GArray *reached;    // of guint32: nodes labelled in this query, in that order; owned
+    GArray *arrivals;   // of RouteArrival; owned
 } RouteSide;
 
 struct TopoRouter {
@@ -69,6 +77,7 @@ static void route_side_init(RouteSide *side, const TopoGraph *graph, gboolean ta
     side->labels = g_new0(RouteLabel, graph->nodes->len);
     side->heap = g_array_new(FALSE, FALSE, sizeof(RouteEntry));
     side->reached = g_array_new(FALSE, FALSE, sizeof(guint32));
+    side->arrivals = g_array_new(FALSE, FALSE, sizeof(RouteArrival));
 }
 
 static void route_side_clear(RouteSide *side)
@@ -76,6 +85,7 @@ static void route_side_clear(RouteSide *side)
     g_free(side->labels);
     g_array_unref(side->heap);
     g_array_unref(side->reached);
+    g_array_unref(side->arrivals);
 }
 
 TopoRouter *topo_router_new(const TopoGraph *graph, guint64 seed)
@@ -155,19 +165,27 @@ static RouteLabel *route_label(RouteSide *side, guint32 query, guint32 node)
     return label->query == query ? label : NULL;
 }
 
-static void route_reach(RouteSide *side, guint32 query, guint32 node, RouteCost cost, double width)
+// Labels a node that a path of this cost and bottleneck reaches; link is the path's last, G_MAXUINT32 at the
+// end itself.
+static void route_reach(RouteSide *side, guint32 query, guint32 node, RouteCost cost, double width,
+                        guint32 link)
 {
     RouteLabel *label = &side->labels[node];
-    if (label->query == query) {
-        int order = route_compare(cost, label->cost);
-        if (order >= 0) {
-            if (order == 0 && width > label->width)
-                label->width = width;
-            return;
-        }
-    } else
+    gboolean known = label->query == query;
+    int order = known ? route_compare(cost, label->cost) : -1;
+    if (order > 0)
+        return;
+    RouteArrival arrival = {.link = link, .before = order == 0 ? label->last : 0};
+    if (link != G_MAXUINT32)
+        g_array_append_val(side->arrivals, arrival);
+    if (order == 0) {
+        label->last = side->arrivals->len;
+        label->width = MAX(label->width, width);
+        return;
+    }
+    if (!known)
         g_array_append_val(side->reached, node);
-    *label = (RouteLabel){.cost = cost, .width = width, .query = query};
+    *label = (RouteLabel){.cost = cost, .width = width, .query = query, .last = side->arrivals->len};
     RouteEntry entry = {.cost = cost, .node = node};
     route_push(side->heap, entry);
 }
@@ -186,7 +204,7 @@ static void route_advance(TopoRouter *router, RouteSide *side, RouteSide *other,
         if (next != goal && !topo_graph_forwards(router->graph, next))
             continue;
         RouteCost cost = route_sum(here.cost, (RouteCost){.latency = link->latency, .links = 1});
-        route_reach(side, query, next, cost, MIN(here.width, link->bandwidth));
+        route_reach(side, query, next, cost, MIN(here.width, link->bandwidth), side->ids[i]);
         const RouteLabel *across = route_label(other, query, next);
         if (across != NULL) {
             RouteCost whole = route_sum(cost, across->cost);
@@ -248,17 +266,13 @@ static guint32 route_meet(TopoRouter *router, RouteCost best, guint64 flow, doub
 // The link by which a cheapest path of at least width leads from node one step nearer to the side's end.
 static guint32 route_step(TopoRouter *router, const RouteSide *side, guint32 node, double width, guint64 flow)
 {
-    const guint32 *first = side->tail ? router->graph->first_out : router->first_in;
-    const guint32 *ids = side->tail ? router->graph->out : router->in;
     g_array_set_size(router->choices, 0);
-    for (guint32 i = first[node]; i < first[node + 1]; i++) {
-        const TopoLink *link = topo_graph_link(router->graph, ids[i]);
-        const RouteLabel *label = &side->labels[side->tail ? link->to : link->from];
-        if (label->query != router->query || !label->closed || MIN(label->width, link->bandwidth) < width)
-            continue;
-        RouteCost cost = route_sum(label->cost, (RouteCost){.latency = link->latency, .links = 1});
-        if (route_compare(cost, side->labels[node].cost) == 0)
-            g_array_append_val(router->choices, ids[i]);
+    for (guint32 i = side->labels[node].last; i > 0;) {
+        const RouteArrival *arrival = &g_array_index(side->arrivals, RouteArrival, i - 1);
+        const TopoLink *link = topo_graph_link(router->graph, arrival->link);
+        if (MIN(side->labels[side->tail ? link->to : link->from].width, link->bandwidth) >= width)
+            g_array_append_val(router->choices, arrival->link);
+        i = arrival->before;
     }
     return route_choose(router, flow, node);
 }
@@ -267,7 +281,8 @@ static void route_start(TopoRouter *router, RouteSide *side, guint32 end)
 {
     g_array_set_size(side->heap, 0);
     g_array_set_size(side->reached, 0);
-    route_reach(side, router->query, end, (RouteCost){0}, G_MAXDOUBLE);
+    g_array_set_size(side->arrivals, 0);
+    route_reach(side, router->query, end, (RouteCost){0}, G_MAXDOUBLE, G_MAXUINT32);
 }
 
 gboolean topo_router_find(TopoRouter *router, guint32 a, guint32 b, GArray *links)
