@@ -6,6 +6,7 @@
 #include "cli/progress.h"
 #include "scenarios/scenario.h"
 #include "step/run.h"
+#include "timeline/store.h"
 #include "timeline/summary.h"
 
 typedef struct {
@@ -81,7 +82,7 @@ static int run_run(int argc, char **argv, GError **error)
     if (result == NULL)
         return BASE_ERROR_FAILED;
     gint64 run = 0;
-    if (options.db != NULL)
+    if (options.db != NULL && !timeline_store_write(options.db, result, &run, error))
         return BASE_ERROR_FAILED;
     if (options.json) {
         options_print_json(timeline_summary_json(result));

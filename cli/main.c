@@ -1,5 +1,6 @@
 // cli/main.c: the table of commands.
 #include <locale.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -50,6 +51,7 @@ static int main_run(int argc, char **argv, GError **error)
 
 int main(int argc, char **argv)
 {
+    signal(SIGXFSZ, SIG_IGN); // a file-size limit is an error like a full disk, not the end
     setlocale(LC_ALL, "");
     setlocale(LC_NUMERIC, "C"); // numbers are printed and read as in C everywhere
     g_autoptr(GError) error = NULL;

@@ -1,0 +1,29 @@
+// timeline/database.h: opening a timeline file, knowing whose it is, and SQLite's errors in our words.
+#pragma once
+
+#include <glib.h>
+#include <sqlite3.h>
+
+typedef enum {
+    TIMELINE_DATABASE_READ,  // the file must be there
+    TIMELINE_DATABASE_WRITE, // it is made where it is not
+} TimelineDatabaseMode;
+
+// Opens path, which is always a file's name (":memory:" and "file:..." mean nothing special). Triggers and
+// views of the file never run; a lock of another process is waited for, two minutes at most. NULL with an
+// error "PATH: ...". Caller frees with timeline_database_free.
+sqlite3 *timeline_database_new(const char *path, TimelineDatabaseMode mode, GError **error);
+void timeline_database_free(sqlite3 *database);
+
+// Whether the file is a timeline of ours: FALSE with an error for a foreign or newer one. A file that holds
+// nothing at all is an error too, unless empty is given, which then says so.
+gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *empty, GError **error);
+
+// Runs SQL text (of ours, constant) that gives no rows. FALSE with an error.
+gboolean timeline_database_run(sqlite3 *database, const char *path, const char *sql, GError **error);
+
+// A prepared statement, NULL with an error. Caller frees with sqlite3_finalize.
+sqlite3_stmt *timeline_database_prepare(sqlite3 *database, const char *path, const char *sql, GError **error);
+
+// Turns SQLite's last error into "PATH: ..." in one line. Returns FALSE.
+gboolean timeline_database_refuse(sqlite3 *database, const char *path, GError **error);

@@ -1,0 +1,348 @@
+// timeline/store.c: writing what a run leaves behind into an SQLite file.
+#include "timeline/store.h"
+
+#include <glib/gstdio.h>
+#include <sqlite3.h>
+
+#include "base/error.h"
+#include "base/library.h"
+#include "config.h"
+#include "timeline/database.h"
+
+// Rows of one INSERT of spans: each row costs a call less, and past some dozens nothing is gained.
+enum { STORE_ROWS = 50, STORE_COLUMNS = 9 };
+
+typedef struct {
+    sqlite3 *database;        // borrowed
+    const char *path;         // borrowed
+    const StepResult *result; // borrowed
+    gint64 run;
+    gint64 first_span; // id of the run's first span
+} Store;
+
+// One row of a prepared statement: what was bound is inserted.
+static gboolean store_insert(const Store *store, sqlite3_stmt *statement, GError **error)
+{
+    int code = sqlite3_step(statement);
+    if (code != SQLITE_DONE)
+        timeline_database_refuse(store->database, store->path, error);
+    sqlite3_reset(statement);
+    return code == SQLITE_DONE;
+}
+
+static void store_bind_text(sqlite3_stmt *statement, int column, const char *text)
+{
+    sqlite3_bind_text(statement, column, text == NULL ? "" : text, -1, SQLITE_STATIC);
+}
+
+// -1 stands for "none" in the program, NULL in the file.
+static void store_bind_optional(sqlite3_stmt *statement, int column, gint64 number)
+{
+    if (number < 0)
+        sqlite3_bind_null(statement, column);
+    else
+        sqlite3_bind_int64(statement, column, number);
+}
+
+static gboolean store_add_run(Store *store, GError **error)
+{
+    static const char SQL[] =
+        "INSERT INTO run (created, name, scenario, version, fidelity, fingerprint, model, machine, chip, "
+        "counting,"
+        " ranks, tokens, step_ps, mfu, hfu, tokens_per_s, model_flops, peak_flops, last_rank, compute_ps,"
+        " exposed_comm_ps, idle_ps, communication_ps, gradient_bytes, bound_ps, perfect_overlap_ps, buckets, "
+        "events,"
+        " messages, wall_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+        "?, ?, ?,"
+        " ?, ?, ?)";
+    const StepResult *result = store->result;
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    if (statement == NULL)
+        return FALSE;
+    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
+    g_autofree char *created = g_date_time_format(now, "%Y-%m-%dT%H:%M:%SZ");
+    g_autofree char *fingerprint = g_strdup_printf("%016" G_GINT64_MODIFIER "x", result->fingerprint);
+    const char *texts[] = {created,     result->name,  result->text,    VERSION,      result->fidelity,
+                           fingerprint, result->model, result->machine, result->chip, result->counting};
+    int at = 1;
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+        store_bind_text(statement, at++, texts[i]);
+    sqlite3_bind_int64(statement, at++, result->ranks);
+    sqlite3_bind_double(statement, at++, result->tokens);
+    sqlite3_bind_int64(statement, at++, result->step);
+    sqlite3_bind_double(statement, at++, result->mfu);
+    sqlite3_bind_double(statement, at++, result->hfu);
+    sqlite3_bind_double(statement, at++, result->tokens_per_s);
+    sqlite3_bind_double(statement, at++, result->model_flops);
+    sqlite3_bind_double(statement, at++, result->peak_flops);
+    const gint64 counts[] = {result->last_rank,      result->compute,         result->exposed_comm,
+                             result->idle,           result->communication,   result->gradient_bytes,
+                             result->bound,          result->perfect_overlap, result->buckets,
+                             (gint64)result->events, (gint64)result->messages};
+    for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
+        sqlite3_bind_int64(statement, at++, counts[i]);
+    sqlite3_bind_double(statement, at++, result->wall_s);
+    gboolean fine = store_insert(store, statement, error);
+    sqlite3_finalize(statement);
+    store->run = sqlite3_last_insert_rowid(store->database);
+    return fine;
+}
+
+static gboolean store_add_metrics(const Store *store, GError **error)
+{
+    const StepResult *result = store->result;
+    const struct {
+        const char *name;
+        double value;
+    } metrics[] = {
+        {"step_s", units_seconds(result->step)},
+        {"mfu", result->mfu},
+        {"hfu", result->hfu},
+        {"tokens_per_s", result->tokens_per_s},
+        {"tflops_per_gpu", result->mfu * result->peak_flops / 1e12},
+        {"compute_s", units_seconds(result->compute)},
+        {"exposed_comm_s", units_seconds(result->exposed_comm)},
+        {"idle_s", units_seconds(result->idle)},
+        {"communication_s", units_seconds(result->communication)},
+        {"bound_s", units_seconds(result->bound)},
+        {"perfect_overlap_s", units_seconds(result->perfect_overlap)},
+        {"ranks", (double)result->ranks},
+        {"tokens", result->tokens},
+        {"model_flops", result->model_flops},
+        {"gradient_bytes", (double)result->gradient_bytes},
+        {"buckets", (double)result->buckets},
+        {"events", (double)result->events},
+        {"messages", (double)result->messages},
+        {"wall_s", result->wall_s},
+    };
+    static const char SQL[] = "INSERT INTO metric (run, name, value) VALUES (?, ?, ?)";
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    gboolean fine = statement != NULL;
+    for (guint i = 0; fine && i < G_N_ELEMENTS(metrics); i++) {
+        sqlite3_bind_int64(statement, 1, store->run);
+        store_bind_text(statement, 2, metrics[i].name);
+        sqlite3_bind_double(statement, 3, metrics[i].value);
+        fine = store_insert(store, statement, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static gboolean store_add_assumptions(const Store *store, GError **error)
+{
+    static const char SQL[] = "INSERT INTO assumption (run, id, text) VALUES (?, ?, ?)";
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    gboolean fine = statement != NULL;
+    for (guint i = 0; fine && i < store->result->assumptions->len; i++) {
+        sqlite3_bind_int64(statement, 1, store->run);
+        sqlite3_bind_int64(statement, 2, i);
+        store_bind_text(statement, 3, g_ptr_array_index(store->result->assumptions, i));
+        fine = store_insert(store, statement, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+// starts[lane] is the number of spans on the lanes before it; one entry more than lanes.
+static gboolean store_add_lanes(const Store *store, const gint64 *starts, GError **error)
+{
+    static const char SQL[] =
+        "INSERT INTO lane (run, id, rank, stream, link, first_span, spans) VALUES (?, ?, ?, ?, ?, ?, ?)";
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    gboolean fine = statement != NULL;
+    const StepResult *result = store->result;
+    guint streams = sim_program_streams(result->program);
+    gint64 lane = 0;
+    for (guint rank = 0; fine && rank < result->ranks; rank++)
+        for (guint stream = 0; fine && stream < streams; stream++, lane++) {
+            gint64 spans = starts[lane + 1] - starts[lane];
+            sqlite3_bind_int64(statement, 1, store->run);
+            sqlite3_bind_int64(statement, 2, lane);
+            sqlite3_bind_int64(statement, 3, rank);
+            store_bind_text(statement, 4, g_ptr_array_index(result->program->streams, stream));
+            sqlite3_bind_null(statement, 5);
+            store_bind_optional(statement, 6, spans == 0 ? -1 : store->first_span + starts[lane]);
+            sqlite3_bind_int64(statement, 7, spans);
+            fine = store_insert(store, statement, error);
+        }
+    for (guint i = 0; fine && i < result->links->len; i++, lane++) {
+        const StepLinkUse *use = g_ptr_array_index(result->links, i);
+        sqlite3_clear_bindings(statement);
+        sqlite3_bind_int64(statement, 1, store->run);
+        sqlite3_bind_int64(statement, 2, lane);
+        sqlite3_bind_int64(statement, 5, use->link);
+        sqlite3_bind_int64(statement, 7, 0);
+        fine = store_insert(store, statement, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static gboolean store_add_links(const Store *store, GError **error)
+{
+    static const char SQL[] = "INSERT INTO link_use (run, link, name, class, bandwidth, bytes, busy_ps) "
+                              "VALUES (?, ?, ?, ?, ?, ?, ?)";
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    gboolean fine = statement != NULL;
+    for (guint i = 0; fine && i < store->result->links->len; i++) {
+        const StepLinkUse *use = g_ptr_array_index(store->result->links, i);
+        sqlite3_bind_int64(statement, 1, store->run);
+        sqlite3_bind_int64(statement, 2, use->link);
+        store_bind_text(statement, 3, use->name);
+        store_bind_text(statement, 4, use->class_name);
+        sqlite3_bind_double(statement, 5, use->bandwidth);
+        sqlite3_bind_int64(statement, 6, use->bytes);
+        sqlite3_bind_int64(statement, 7, use->busy);
+        fine = store_insert(store, statement, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static gboolean store_add_exposures(const Store *store, GError **error)
+{
+    static const char SQL[] = "INSERT INTO exposure (run, t0_ps, t1_ps, name) VALUES (?, ?, ?, ?)";
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    gboolean fine = statement != NULL;
+    for (guint i = 0; fine && i < store->result->exposures->len; i++) {
+        const StepExposure *exposure = &g_array_index(store->result->exposures, StepExposure, i);
+        g_assert(exposure->op < store->result->program->ops->len);
+        sqlite3_bind_int64(statement, 1, store->run);
+        sqlite3_bind_int64(statement, 2, exposure->start);
+        sqlite3_bind_int64(statement, 3, exposure->end);
+        store_bind_text(statement, 4, sim_program_op(store->result->program, exposure->op)->name);
+        fine = store_insert(store, statement, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+// An INSERT of rows rows of spans, from constant pieces.
+static sqlite3_stmt *store_prepare_spans(const Store *store, guint rows, GError **error)
+{
+    g_autoptr(GString) sql =
+        g_string_new("INSERT INTO span (run, lane, kind, name, t0_ps, t1_ps, bytes, layer, "
+                     "micro_batch) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    for (guint i = 1; i < rows; i++)
+        g_string_append(sql, ", (?, ?, ?, ?, ?, ?, ?, ?, ?)");
+    return timeline_database_prepare(store->database, store->path, sql->str, error);
+}
+
+static guint store_lane(const StepResult *result, const SimSpan *span)
+{
+    g_assert(span->rank < result->ranks && span->op < result->program->ops->len);
+    return span->rank * sim_program_streams(result->program) +
+           sim_program_op(result->program, span->op)->stream;
+}
+
+static void store_bind_span(const Store *store, sqlite3_stmt *statement, int at, const SimSpan *span)
+{
+    const SimOp *op = sim_program_op(store->result->program, span->op);
+    sqlite3_bind_int64(statement, at, store->run);
+    sqlite3_bind_int64(statement, at + 1, store_lane(store->result, span));
+    store_bind_text(statement, at + 2, SIM_KIND_NAMES[op->kind]);
+    store_bind_text(statement, at + 3, op->name);
+    sqlite3_bind_int64(statement, at + 4, span->start);
+    sqlite3_bind_int64(statement, at + 5, span->end);
+    store_bind_optional(statement, at + 6, op->work == SIM_WORK_JOINT ? op->bytes : -1);
+    store_bind_optional(statement, at + 7, op->layer);
+    store_bind_optional(statement, at + 8, op->micro_batch);
+}
+
+// order holds the ids of the trace's spans, by lane.
+static gboolean store_add_spans(const Store *store, const guint32 *order, guint n, GError **error)
+{
+    sqlite3_stmt *many = store_prepare_spans(store, STORE_ROWS, error);
+    sqlite3_stmt *one = many == NULL ? NULL : store_prepare_spans(store, 1, error);
+    gboolean fine = one != NULL;
+    for (guint i = 0; fine && i < n;) {
+        guint rows = n - i >= STORE_ROWS ? STORE_ROWS : 1;
+        sqlite3_stmt *statement = rows > 1 ? many : one;
+        for (guint row = 0; row < rows; row++, i++)
+            store_bind_span(store, statement, 1 + (int)row * STORE_COLUMNS,
+                            &g_array_index(store->result->trace.spans, SimSpan, order[i]));
+        fine = store_insert(store, statement, error);
+    }
+    sqlite3_finalize(many);
+    sqlite3_finalize(one);
+    return fine;
+}
+
+// The spans follow each other in the file by lane, and by time within one: the trace's order among ties may
+// depend on the simulator's queue, a lane's does not; and one lane is read without an index.
+static gboolean store_add_lanes_and_spans(const Store *store, GError **error)
+{
+    const StepResult *result = store->result;
+    const GArray *spans = result->trace.spans;
+    guint n = spans == NULL ? 0 : spans->len, lanes = result->ranks * sim_program_streams(result->program);
+    g_autofree gint64 *starts = g_new0(gint64, lanes + 1);
+    g_autofree gint64 *next = g_new0(gint64, lanes + 1);
+    g_autofree guint32 *order = g_new(guint32, n);
+    for (guint i = 0; i < n; i++)
+        starts[store_lane(result, &g_array_index(spans, SimSpan, i)) + 1]++;
+    for (guint lane = 0; lane < lanes; lane++)
+        next[lane + 1] = starts[lane + 1] += starts[lane];
+    for (guint i = 0; i < n; i++)
+        order[next[store_lane(result, &g_array_index(spans, SimSpan, i))]++] = i;
+    return store_add_lanes(store, starts, error) && store_add_spans(store, order, n, error);
+}
+
+// The next span's id. An absurd one (edited by hand) would leave no room above it.
+static gboolean store_find_first_span(Store *store, GError **error)
+{
+    static const char SQL[] = "SELECT max(id) FROM span";
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    if (statement == NULL)
+        return FALSE;
+    gboolean fine = sqlite3_step(statement) == SQLITE_ROW;
+    if (fine)
+        store->first_span = MAX(0, sqlite3_column_int64(statement, 0));
+    else
+        timeline_database_refuse(store->database, store->path, error);
+    sqlite3_finalize(statement);
+    if (fine && store->first_span++ > G_MAXINT64 / 2)
+        return base_error_set(error, BASE_ERROR_FAILED, store->path, "found span ids with no room for more");
+    return fine;
+}
+
+static gboolean store_make_tables(const Store *store, GError **error)
+{
+    g_autoptr(GBytes) schema = library_find("timeline/schema.sql");
+    g_assert(schema != NULL);
+    gsize length = 0;
+    const char *bytes = g_bytes_get_data(schema, &length);
+    g_autofree char *sql = g_strndup(bytes, length);
+    return timeline_database_run(store->database, store->path, sql, error);
+}
+
+static gboolean store_write(Store *store, GError **error)
+{
+    gboolean empty = FALSE;
+    return timeline_database_run(store->database, store->path, "BEGIN IMMEDIATE", error) &&
+           timeline_database_check(store->database, store->path, &empty, error) &&
+           (!empty || store_make_tables(store, error)) && store_add_run(store, error) &&
+           store_find_first_span(store, error) && store_add_metrics(store, error) &&
+           store_add_assumptions(store, error) && store_add_lanes_and_spans(store, error) &&
+           store_add_links(store, error) && store_add_exposures(store, error) &&
+           timeline_database_run(store->database, store->path, "COMMIT", error);
+}
+
+gboolean timeline_store_write(const char *path, const StepResult *result, gint64 *run_id, GError **error)
+{
+    GStatBuf status;
+    gboolean ours = !g_file_test(path, G_FILE_TEST_EXISTS) &&
+                    !g_file_test(path, G_FILE_TEST_IS_SYMLINK); // so it is made here
+    Store store = {.path = path, .result = result};
+    store.database = timeline_database_new(path, TIMELINE_DATABASE_WRITE, error);
+    gboolean fine = store.database != NULL && store_write(&store, error);
+    if (!fine && store.database != NULL)
+        sqlite3_exec(store.database, "ROLLBACK", NULL, NULL,
+                     NULL); // where it has not been rolled back already
+    timeline_database_free(store.database);
+    // Rolled back, a new file is empty; one that is not holds what another program has written meanwhile.
+    if (!fine && ours && g_stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        g_unlink(path);
+    if (fine && run_id != NULL)
+        *run_id = store.run;
+    return fine;
+}
