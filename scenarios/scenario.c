@@ -34,6 +34,9 @@ static gboolean scenario_read_machine(StepJob *job, Ini *ini, GError **error)
     if (!ini_get_text(ini, "machine", "use", INI_REQUIRED, &use, error) ||
         !ini_get_count(ini, "machine", "gpus", INI_OPTIONAL, 1, COLL_GROUP_RANKS_MAX, &gpus, error))
         return FALSE;
+    g_autofree char *use_where = ini_where(ini, "machine", "use");
+    if (!library_check("topo/data/machines", "machine", use, use_where, error))
+        return FALSE;
     g_autofree char *where = ini_where(ini, "machine", gpus > 0 ? "gpus" : "use");
     job->machine = topo_machine_read(use, (guint32)gpus, where, error);
     return job->machine != NULL;
