@@ -96,6 +96,8 @@ static gboolean collective_steps(const CollAlgo *algo, const CollShape *shape, G
     printf("%s %s on %u ranks, %u piece%s\n", algo->name, COLL_OP_NAMES[shape->op], shape->ranks, pieces,
            pieces == 1 ? "" : "s");
     CollSymbolic out;
+    if (algo->switches(shape) > 0)
+        return base_error_set(error, BASE_ERROR_USAGE, "--steps", "algorithm '%s' works in switches, wanted one of ranks only", algo->name);
     gboolean fine = coll_symbolic_run(algo, shape, 0, TRUE, steps_add, &print, &out, error);
     steps_flush(&print);
     for (guint32 rank = 0; rank < shape->ranks; rank++)
@@ -166,7 +168,9 @@ static gboolean collective_read(const CollectiveOptions *options, CollMeasureOpt
     if (!coll_choice_find_op(options->op != NULL ? options->op : "all-reduce", "--op", &shape->op, error) ||
         !units_parse_whole(UNITS_BYTES, options->size, "--size", &shape->bytes, error))
         return FALSE;
-    *algo = coll_choice_find(options->algorithm != NULL ? options->algorithm : "ring", shape->op, "--algorithm", error);
+    CollChoice choice;
+    coll_choice_plain(NULL, shape, &choice);
+    *algo = options->algorithm != NULL ? coll_choice_find(options->algorithm, shape->op, "--algorithm", error) : choice.algo;
     if (*algo == NULL)
         return FALSE;
     how->no_fuse = options->no_shortcuts;
@@ -221,9 +225,10 @@ static int collective_run(int argc, char **argv, GError **error)
     if (machine == NULL)
         return BASE_ERROR_FAILED;
     shape.ranks = machine->graph->gpus->len;
+    how.choose = algo;
     CollMeasure measure;
     if ((options.steps && !options.json && !collective_steps(algo, &shape, error)) ||
-        !coll_measure_run(machine->graph, shape.op, algo, shape.bytes, &how, &measure, error))
+        !coll_measure_run(machine->graph, shape.op, shape.bytes, &how, &measure, error))
         return BASE_ERROR_FAILED;
     collective_print(machine, &shape, algo, &measure, options.json);
     return 0;

@@ -79,8 +79,9 @@ static gboolean validation_simulated_measure(ValidationSimulated *simulated, Val
         return FALSE;
     g_assert(form < G_N_ELEMENTS(OPS));
     Run run = {.setting = setting, .form = form};
-    if (!coll_measure_run(machine->graph, OPS[form].op, OPS[form].algo,
-                          (gint64)step_budget_gradient_bytes(&budget), NULL, &run.measure, error))
+    const CollMeasureOptions options = {.choose = OPS[form].algo};
+    if (!coll_measure_run(machine->graph, OPS[form].op, (gint64)step_budget_gradient_bytes(&budget), &options,
+                          &run.measure, error))
         return FALSE;
     g_array_append_val(simulated->runs, run);
     *measure = run.measure;
