@@ -16,6 +16,7 @@ typedef struct {
     SimNetwork network;
     CollFabric fabric;
     SimStreams streams;
+    CollNccl nccl;
     CollGroup *group; // the data-parallel group; owned
     guint32 op;       // which collective it is at
 } StepRun;
@@ -50,7 +51,10 @@ static void step_run_init(StepRun *run, const StepJob *job, StepResult *result)
     g_autofree guint32 *members = g_new(guint32, job->dp);
     for (guint32 i = 0; i < job->dp; i++)
         members[i] = i;
-    run->group = coll_group_new(0, coll_choice_plain, job->algorithm, &run->fabric, members, job->dp, step_run_done, run);
+    CollChooser chooser;
+    gconstpointer choose;
+    step_job_chooser(job, &run->nccl, &chooser, &choose);
+    run->group = coll_group_new(0, chooser, choose, &run->fabric, members, job->dp, step_run_done, run);
     sim_trace_init(&result->trace, TRUE);
     sim_streams_init(&run->streams, &run->engine, result->program, job->dp, &result->trace, step_run_join, run);
 }
@@ -112,6 +116,9 @@ static void step_run_assume(StepResult *result, const StepJob *job)
                                           MODEL_COUNTING_NAMES[job->counting]));
     if (job->bucket_split)
         g_ptr_array_add(list, g_strdup("a split gradient is ready in proportion to its backward FLOPs"));
+    const char *how = job->nccl ? "as NCCL chooses them, with the latencies and bandwidths of the machine's [nccl]"
+                                : "by the links alone: no cost of starting, of protocols or of kernels";
+    g_ptr_array_add(list, g_strdup_printf("collectives are timed %s", how));
     g_ptr_array_add(list, g_strdup_printf("machine %s: %s", job->machine->name, job->machine->source));
 }
 
@@ -140,7 +147,8 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
     step_run_links(run, job, result);
     result->fingerprint = hash_add_text(hash_mix(result->trace.fingerprint), result->fidelity);
     CollMeasure whole;
-    CollMeasureOptions options = {.chunk = job->chunk, .choose = job->algorithm};
+    CollMeasureOptions options = {.chunk = job->chunk};
+    step_job_chooser(job, &run->nccl, &options.chooser, &options.choose);
     if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, result->gradient_bytes, &options, &whole, error))
         return FALSE;
     result->whole_all_reduce = whole.time;

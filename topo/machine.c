@@ -215,6 +215,7 @@ void topo_machine_free(TopoMachine *machine)
     g_free(machine->source);
     topo_device_free(machine->device);
     topo_graph_free(machine->graph);
+    topo_nccl_clear(&machine->nccl);
     g_free(machine);
 }
 
@@ -229,6 +230,7 @@ TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where
     if (ini == NULL)
         return NULL;
     g_autoptr(TopoMachine) machine = g_new0(TopoMachine, 1);
+    topo_nccl_init(&machine->nccl);
     machine->name = g_strdup(name);
     machine->title = g_strdup(name);
     machine->source = g_strdup("not stated");
@@ -245,7 +247,7 @@ TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where
         return NULL;
     MachineFile file = {.ini = ini, .name = name, .where = where, .asked = gpus};
     machine->graph = KIND_READERS[kind](&file, error);
-    if (machine->graph == NULL || !ini_finish(ini, error) ||
+    if (machine->graph == NULL || !topo_nccl_read(&machine->nccl, ini, error) || !ini_finish(ini, error) ||
         !topo_graph_check(machine->graph, ini_name(ini), error))
         return NULL;
     return g_steal_pointer(&machine);

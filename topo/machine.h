@@ -5,6 +5,7 @@
 
 #include "topo/device.h"
 #include "topo/graph.h"
+#include "topo/nccl.h"
 
 typedef struct {
     char *name;         // owned: library name or path
@@ -12,6 +13,7 @@ typedef struct {
     char *source;       // owned: where its constants come from, and whether they were measured or assumed
     TopoDevice *device; // owned
     TopoGraph *graph;   // owned, frozen, checked
+    TopoNccl nccl;      // how NCCL does on it
 } TopoMachine;
 
 // Reads topo/data/machines/NAME.ini, or a path, and builds it with gpus GPUs (0: the file's own number).
