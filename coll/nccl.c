@@ -75,7 +75,7 @@ static Way coll_nccl_way(const CollAlgo *algo, const CollShape *shape)
     return (Way){islands > 1 ? 0 : 1, islands > 1 ? 1 : 0, shape->op == COLL_OP_SEND_RECV ? 1 : factor};
 }
 
-void coll_nccl_init(CollNccl *nccl, const TopoNccl *constants, const TopoGraph *graph, const CollAlgo *algo,
+void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph *graph, const CollAlgo *algo,
                     const char *protocol)
 {
     *nccl = (CollNccl){.nccl = constants, .algo = algo, .protocol = protocol, .inside_class = TOPO_LINK_NVLINK};
@@ -97,23 +97,23 @@ void coll_nccl_init(CollNccl *nccl, const TopoNccl *constants, const TopoGraph *
     }
 }
 
-static TopoNcclOp coll_nccl_op(CollOp op)
+static TopoTuningOp coll_nccl_op(CollOp op)
 {
     switch (op) {
     case COLL_OP_ALL_REDUCE:
-        return TOPO_NCCL_ALL_REDUCE;
+        return TOPO_TUNING_ALL_REDUCE;
     case COLL_OP_REDUCE_SCATTER:
-        return TOPO_NCCL_REDUCE_SCATTER;
+        return TOPO_TUNING_REDUCE_SCATTER;
     case COLL_OP_ALL_GATHER:
     case COLL_OP_ALL_GATHER_PAYLOAD:
     case COLL_OP_BROADCAST:
-        return TOPO_NCCL_ALL_GATHER;
+        return TOPO_TUNING_ALL_GATHER;
     case COLL_OP_ALL_TO_ALL:
     case COLL_OP_SEND_RECV:
     case COLL_OPS:
         break;
     }
-    return TOPO_NCCL_ALL_TO_ALL;
+    return TOPO_TUNING_ALL_TO_ALL;
 }
 
 // The algorithm of a line (0: low latency, 1: high bandwidth).
@@ -175,10 +175,10 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
     double inside = (double)(c.hop[nccl->inside_class] + nccl->inside);
     double network = (double)(c.hop[TOPO_LINK_NETWORK] + nccl->across);
     c.alpha = (double)BASES[protocol] + c.way.inside * inside + c.way.across * network;
-    const TopoNcclFit *fit = topo_nccl_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
+    const TopoTuningFit *fit = topo_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
     if (fit == NULL)
         return c;
-    const TopoNcclLine *measured = &fit->line[MIN(line, fit->lines - 1)];
+    const TopoTuningLine *measured = &fit->line[MIN(line, fit->lines - 1)];
     c.bandwidth = measured->bandwidth;
     double alpha = (double)measured->latency;
     if (across) {

@@ -1,6 +1,6 @@
 // coll/nccl.h: the algorithm, protocol and costs that NCCL would take.
 //
-// Which algorithm a line of topo/nccl.h stands for (NVIDIA/nccl, src/graph/tuning.cc, and its documentation of
+// Which algorithm a line of topo/tuning.h stands for (NVIDIA/nccl, src/graph/tuning.cc, and its documentation of
 // NCCL_ALGO): in one island, all-reduce runs a ring in LL at low latency and, at high bandwidth, NVLS where the switch
 // reduces, else a ring in Simple; across islands a double binary tree in LL, and NVLS with trees in between (or SHARP)
 // where switches reduce, else a ring per rail in Simple; gather and scatter are rings per rail; all-to-all is grouped
@@ -15,10 +15,10 @@
 #include <glib.h>
 
 #include "coll/choice.h"
-#include "topo/nccl.h"
+#include "topo/tuning.h"
 
 typedef struct {
-    const TopoNccl *nccl;    // borrowed
+    const TopoTuning *nccl;    // borrowed
     const CollAlgo *algo;    // borrowed; NULL: NCCL's choice
     const char *protocol;    // static; NULL: NCCL's choice
     Ps inside, across;       // latency of the graph's own links: GPU 0 to GPU 1, and to the last GPU
@@ -29,7 +29,7 @@ typedef struct {
 extern const char *const COLL_NCCL_PROTOCOLS[];
 
 // Measures the latencies of the graph's links (GPU 0 to GPU 1, GPU 0 to the last).
-void coll_nccl_init(CollNccl *nccl, const TopoNccl *constants, const TopoGraph *graph, const CollAlgo *algo,
+void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph *graph, const CollAlgo *algo,
                     const char *protocol);
 
 // A CollChooser; user is a CollNccl. Without a measured line for an operation it falls back to NCCL's constants and the

@@ -139,7 +139,7 @@ static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
 static gboolean scenario_read_collective(StepJob *job, Ini *ini, GError **error)
 {
     static const char *const models[] = {"plain", "nccl", NULL};
-    guint model = job->machine->nccl.present ? 1 : 0, protocol = G_MAXUINT;
+    guint model = job->machine->tuning.present ? 1 : 0, protocol = G_MAXUINT;
     g_autofree char *algorithm = NULL;
     if (!ini_get_choice(ini, "collective", "model", INI_OPTIONAL, models, &model, error) ||
         !ini_get_choice(ini, "collective", "protocol", INI_OPTIONAL, COLL_NCCL_PROTOCOLS, &protocol, error) ||

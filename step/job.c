@@ -62,5 +62,5 @@ void step_job_chooser(const StepJob *job, CollNccl *nccl, CollChooser *chooser, 
     *chooser = job->nccl ? coll_nccl_choose : coll_choice_plain;
     *choose = job->nccl ? (gconstpointer)nccl : (gconstpointer)job->algorithm;
     if (job->nccl)
-        coll_nccl_init(nccl, &job->machine->nccl, job->machine->graph, job->algorithm, job->protocol);
+        coll_nccl_init(nccl, &job->machine->tuning, job->machine->graph, job->algorithm, job->protocol);
 }

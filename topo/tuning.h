@@ -1,4 +1,4 @@
-// topo/nccl.h: how NCCL does on a machine: section [nccl] of a machine file.
+// topo/tuning.h: how NCCL does on a machine: section [nccl] of a machine file.
 //
 // NCCL picks, for each operation and size, the algorithm and protocol that its model says is quickest: latency + bytes /
 // bandwidth, one line each. Two lines are enough to describe what nccl-tests measures: a low-latency one (LL, LL128) and
@@ -19,41 +19,41 @@
 #include "base/ini.h"
 
 typedef enum {
-    TOPO_NCCL_ALL_REDUCE,
-    TOPO_NCCL_ALL_GATHER,
-    TOPO_NCCL_REDUCE_SCATTER,
-    TOPO_NCCL_ALL_TO_ALL,
-    TOPO_NCCL_OPS,
-} TopoNcclOp;
+    TOPO_TUNING_ALL_REDUCE,
+    TOPO_TUNING_ALL_GATHER,
+    TOPO_TUNING_REDUCE_SCATTER,
+    TOPO_TUNING_ALL_TO_ALL,
+    TOPO_TUNING_OPS,
+} TopoTuningOp;
 
-extern const char *const TOPO_NCCL_OP_NAMES[]; // "all_reduce", ..., NULL
+extern const char *const TOPO_TUNING_OP_NAMES[]; // "all_reduce", ..., NULL
 
 typedef struct {
     Ps latency;       // alpha
     Ps step;          // across islands: for each doubling, or each further island
     double bandwidth; // bytes/s, bus bandwidth
-} TopoNcclLine;
+} TopoTuningLine;
 
 typedef struct {
     guint32 ranks; // in one island; 0: across islands
     guint32 lines; // 1 or 2
-    TopoNcclLine line[2];
-} TopoNcclFit;
+    TopoTuningLine line[2];
+} TopoTuningFit;
 
 typedef struct {
     gboolean present;             // the machine has the section
     gboolean switch_reduces;      //
     gboolean network_reduces;     //
-    GArray *fits[TOPO_NCCL_OPS];  // of TopoNcclFit, by ranks; owned
-} TopoNccl;
+    GArray *fits[TOPO_TUNING_OPS];  // of TopoTuningFit, by ranks; owned
+} TopoTuning;
 
-void topo_nccl_init(TopoNccl *nccl);
-void topo_nccl_clear(TopoNccl *nccl);
+void topo_tuning_init(TopoTuning *tuning);
+void topo_tuning_clear(TopoTuning *tuning);
 // Reads the section where ini has it (and claims nothing where it has not). FALSE with an error.
-gboolean topo_nccl_read(TopoNccl *nccl, Ini *ini, GError **error);
+gboolean topo_tuning_read(TopoTuning *tuning, Ini *ini, GError **error);
 // The fit across islands (ranks = 0), or of the number of ranks nearest to ranks (by ratio). NULL: none.
-const TopoNcclFit *topo_nccl_find(const TopoNccl *nccl, TopoNcclOp op, guint32 ranks);
+const TopoTuningFit *topo_tuning_find(const TopoTuning *tuning, TopoTuningOp op, guint32 ranks);
 // Sets or replaces one fit.
-void topo_nccl_set(TopoNccl *nccl, TopoNcclOp op, const TopoNcclFit *fit);
+void topo_tuning_set(TopoTuning *tuning, TopoTuningOp op, const TopoTuningFit *fit);
 // The section as text, "[nccl]" and its keys. Caller frees.
-char *topo_nccl_write(const TopoNccl *nccl);
+char *topo_tuning_write(const TopoTuning *tuning);

@@ -1,5 +1,5 @@
-// topo/nccl.c: reading and writing section [nccl].
-#include "topo/nccl.h"
+// topo/tuning.c: reading and writing section [nccl].
+#include "topo/tuning.h"
 
 #include <string.h>
 
@@ -7,49 +7,49 @@
 
 static const char SECTION[] = "nccl";
 
-const char *const TOPO_NCCL_OP_NAMES[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", NULL};
+const char *const TOPO_TUNING_OP_NAMES[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", NULL};
 
-void topo_nccl_init(TopoNccl *nccl)
+void topo_tuning_init(TopoTuning *tuning)
 {
-    *nccl = (TopoNccl){0};
-    for (guint op = 0; op < TOPO_NCCL_OPS; op++)
-        nccl->fits[op] = g_array_new(FALSE, FALSE, sizeof(TopoNcclFit));
+    *tuning = (TopoTuning){0};
+    for (guint op = 0; op < TOPO_TUNING_OPS; op++)
+        tuning->fits[op] = g_array_new(FALSE, FALSE, sizeof(TopoTuningFit));
 }
 
-void topo_nccl_clear(TopoNccl *nccl)
+void topo_tuning_clear(TopoTuning *tuning)
 {
-    for (guint op = 0; op < TOPO_NCCL_OPS; op++)
-        if (nccl->fits[op] != NULL)
-            g_array_unref(nccl->fits[op]);
-    *nccl = (TopoNccl){0};
+    for (guint op = 0; op < TOPO_TUNING_OPS; op++)
+        if (tuning->fits[op] != NULL)
+            g_array_unref(tuning->fits[op]);
+    *tuning = (TopoTuning){0};
 }
 
-static int topo_nccl_compare(gconstpointer a, gconstpointer b)
+static int topo_tuning_compare(gconstpointer a, gconstpointer b)
 {
-    guint32 x = ((const TopoNcclFit *)a)->ranks, y = ((const TopoNcclFit *)b)->ranks;
+    guint32 x = ((const TopoTuningFit *)a)->ranks, y = ((const TopoTuningFit *)b)->ranks;
     return (x > y) - (x < y);
 }
 
-void topo_nccl_set(TopoNccl *nccl, TopoNcclOp op, const TopoNcclFit *fit)
+void topo_tuning_set(TopoTuning *tuning, TopoTuningOp op, const TopoTuningFit *fit)
 {
-    nccl->present = TRUE;
-    for (guint i = 0; i < nccl->fits[op]->len; i++) {
-        TopoNcclFit *own = &g_array_index(nccl->fits[op], TopoNcclFit, i);
+    tuning->present = TRUE;
+    for (guint i = 0; i < tuning->fits[op]->len; i++) {
+        TopoTuningFit *own = &g_array_index(tuning->fits[op], TopoTuningFit, i);
         if (own->ranks == fit->ranks) {
             *own = *fit;
             return;
         }
     }
-    g_array_append_val(nccl->fits[op], *fit);
-    g_array_sort(nccl->fits[op], topo_nccl_compare);
+    g_array_append_val(tuning->fits[op], *fit);
+    g_array_sort(tuning->fits[op], topo_tuning_compare);
 }
 
-const TopoNcclFit *topo_nccl_find(const TopoNccl *nccl, TopoNcclOp op, guint32 ranks)
+const TopoTuningFit *topo_tuning_find(const TopoTuning *tuning, TopoTuningOp op, guint32 ranks)
 {
-    const TopoNcclFit *best = NULL;
+    const TopoTuningFit *best = NULL;
     double nearest = 0;
-    for (guint i = 0; i < nccl->fits[op]->len; i++) {
-        const TopoNcclFit *fit = &g_array_index(nccl->fits[op], TopoNcclFit, i);
+    for (guint i = 0; i < tuning->fits[op]->len; i++) {
+        const TopoTuningFit *fit = &g_array_index(tuning->fits[op], TopoTuningFit, i);
         if ((fit->ranks == 0) != (ranks == 0))
             continue;
         if (ranks == 0)
@@ -64,7 +64,7 @@ const TopoNcclFit *topo_nccl_find(const TopoNccl *nccl, TopoNcclOp op, guint32 r
 }
 
 // "ALPHA, B" or, across islands, "ALPHA, STEP, B".
-static gboolean topo_nccl_read_line(const char *text, gboolean across, const char *where, TopoNcclLine *line,
+static gboolean topo_tuning_read_line(const char *text, gboolean across, const char *where, TopoTuningLine *line,
                                     GError **error)
 {
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
@@ -84,7 +84,7 @@ static gboolean topo_nccl_read_line(const char *text, gboolean across, const cha
     return TRUE;
 }
 
-static gboolean topo_nccl_read_fit(TopoNccl *nccl, Ini *ini, const char *key, TopoNcclOp op, guint32 ranks,
+static gboolean topo_tuning_read_fit(TopoTuning *tuning, Ini *ini, const char *key, TopoTuningOp op, guint32 ranks,
                                    GError **error)
 {
     g_autofree char *text = NULL;
@@ -92,55 +92,55 @@ static gboolean topo_nccl_read_fit(TopoNccl *nccl, Ini *ini, const char *key, To
         return FALSE;
     g_autofree char *where = ini_where(ini, SECTION, key);
     g_auto(GStrv) lines = g_strsplit(text, ";", -1);
-    TopoNcclFit fit = {.ranks = ranks, .lines = g_strv_length(lines)};
+    TopoTuningFit fit = {.ranks = ranks, .lines = g_strv_length(lines)};
     if (fit.lines > 2)
         return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one or two", fit.lines);
     for (guint i = 0; i < fit.lines; i++)
-        if (!topo_nccl_read_line(lines[i], ranks == 0, where, &fit.line[i], error))
+        if (!topo_tuning_read_line(lines[i], ranks == 0, where, &fit.line[i], error))
             return FALSE;
-    topo_nccl_set(nccl, op, &fit);
+    topo_tuning_set(tuning, op, &fit);
     return TRUE;
 }
 
-gboolean topo_nccl_read(TopoNccl *nccl, Ini *ini, GError **error)
+gboolean topo_tuning_read(TopoTuning *tuning, Ini *ini, GError **error)
 {
-    nccl->present = ini_has_section(ini, SECTION);
-    if (!nccl->present)
+    tuning->present = ini_has_section(ini, SECTION);
+    if (!tuning->present)
         return TRUE;
-    if (!ini_get_flag(ini, SECTION, "switch_reduces", INI_OPTIONAL, &nccl->switch_reduces, error) ||
-        !ini_get_flag(ini, SECTION, "network_reduces", INI_OPTIONAL, &nccl->network_reduces, error))
+    if (!ini_get_flag(ini, SECTION, "switch_reduces", INI_OPTIONAL, &tuning->switch_reduces, error) ||
+        !ini_get_flag(ini, SECTION, "network_reduces", INI_OPTIONAL, &tuning->network_reduces, error))
         return FALSE;
     g_auto(GStrv) keys = ini_keys(ini, SECTION);
     for (guint i = 0; keys[i] != NULL; i++) {
-        for (guint op = 0; op < TOPO_NCCL_OPS; op++) {
-            gsize length = strlen(TOPO_NCCL_OP_NAMES[op]);
-            if (strncmp(keys[i], TOPO_NCCL_OP_NAMES[op], length) != 0 || keys[i][length] != '_')
+        for (guint op = 0; op < TOPO_TUNING_OPS; op++) {
+            gsize length = strlen(TOPO_TUNING_OP_NAMES[op]);
+            if (strncmp(keys[i], TOPO_TUNING_OP_NAMES[op], length) != 0 || keys[i][length] != '_')
                 continue;
             const char *shape = keys[i] + length + 1;
             guint64 ranks = 0;
             gboolean across = strcmp(shape, "across") == 0;
             if (!across && !g_ascii_string_to_unsigned(shape, 10, 2, 65536, &ranks, NULL))
                 return ini_refuse(ini, SECTION, keys[i], error, "wanted %s_N (N ranks of an island) or %s_across",
-                                  TOPO_NCCL_OP_NAMES[op], TOPO_NCCL_OP_NAMES[op]);
-            if (!topo_nccl_read_fit(nccl, ini, keys[i], (TopoNcclOp)op, (guint32)ranks, error))
+                                  TOPO_TUNING_OP_NAMES[op], TOPO_TUNING_OP_NAMES[op]);
+            if (!topo_tuning_read_fit(tuning, ini, keys[i], (TopoTuningOp)op, (guint32)ranks, error))
                 return FALSE;
         }
     }
     return TRUE;
 }
 
-char *topo_nccl_write(const TopoNccl *nccl)
+char *topo_tuning_write(const TopoTuning *tuning)
 {
     GString *out = g_string_new("[nccl]\n");
-    g_string_append_printf(out, "switch_reduces = %s\n", nccl->switch_reduces ? "yes" : "no");
-    g_string_append_printf(out, "network_reduces = %s\n", nccl->network_reduces ? "yes" : "no");
-    for (guint op = 0; op < TOPO_NCCL_OPS; op++) {
-        for (guint i = 0; i < nccl->fits[op]->len; i++) {
-            const TopoNcclFit *fit = &g_array_index(nccl->fits[op], TopoNcclFit, i);
+    g_string_append_printf(out, "switch_reduces = %s\n", tuning->switch_reduces ? "yes" : "no");
+    g_string_append_printf(out, "network_reduces = %s\n", tuning->network_reduces ? "yes" : "no");
+    for (guint op = 0; op < TOPO_TUNING_OPS; op++) {
+        for (guint i = 0; i < tuning->fits[op]->len; i++) {
+            const TopoTuningFit *fit = &g_array_index(tuning->fits[op], TopoTuningFit, i);
             g_autofree char *ranks = fit->ranks == 0 ? g_strdup("across") : g_strdup_printf("%u", fit->ranks);
-            g_string_append_printf(out, "%s_%s = ", TOPO_NCCL_OP_NAMES[op], ranks);
+            g_string_append_printf(out, "%s_%s = ", TOPO_TUNING_OP_NAMES[op], ranks);
             for (guint l = 0; l < fit->lines; l++) {
-                const TopoNcclLine *line = &fit->line[l];
+                const TopoTuningLine *line = &fit->line[l];
                 char alpha[G_ASCII_DTOSTR_BUF_SIZE], step[G_ASCII_DTOSTR_BUF_SIZE], rate[G_ASCII_DTOSTR_BUF_SIZE];
                 g_ascii_formatd(alpha, sizeof alpha, "%.6g", (double)line->latency * 1e-6);
                 g_ascii_formatd(step, sizeof step, "%.6g", (double)line->step * 1e-6);
