@@ -116,13 +116,13 @@ static TopoTuningOp coll_nccl_op(CollOp op)
     return TOPO_TUNING_ALL_TO_ALL;
 }
 
-// The algorithm of a line (0: low latency, 1: high bandwidth).
-static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *shape, guint line)
+// The algorithm that goes with a protocol.
+static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *shape, guint protocol)
 {
     gboolean across = coll_islands(shape) > 1;
     switch (shape->op) {
     case COLL_OP_ALL_REDUCE:
-        if (line == 0)
+        if (protocol != SIMPLE)
             return across ? &COLL_DOUBLE_TREE : &COLL_RING;
         if (across && nccl->nccl->network_reduces && nccl->nccl->switch_reduces && COLL_SHARP.refuses(shape) == NULL)
             return &COLL_SHARP;
@@ -150,6 +150,7 @@ typedef struct {
     Way way;
     double alpha, bandwidth; // ps; bytes/s, 0: what the links carry
     double factor;           // c
+    gboolean unmeasured;     // the machine has lines, and none for this protocol
     Ps hop[TOPO_LINK_CLASSES];
 } Candidate;
 
@@ -162,7 +163,17 @@ static void coll_nccl_hops(Candidate *candidate)
     candidate->hop[TOPO_LINK_NETWORK] = candidate->hop[TOPO_LINK_WAN] = hops[tree ? 3 : 2];
 }
 
-static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shape, const CollAlgo *algo, guint line,
+// The measured line of a protocol: the last is Simple's, the first LL's, one in between LL128's. NULL: none.
+static const TopoTuningLine *coll_nccl_line(const TopoTuningFit *fit, guint protocol)
+{
+    if (protocol == SIMPLE)
+        return &fit->line[fit->lines - 1];
+    if (protocol == LL)
+        return fit->lines > 1 ? &fit->line[0] : NULL;
+    return fit->lines > 2 ? &fit->line[1] : NULL;
+}
+
+static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shape, const CollAlgo *algo,
                                      guint protocol)
 {
     double n = shape->ranks, islands = coll_islands(shape);
@@ -178,7 +189,12 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
     const TopoTuningFit *fit = topo_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
     if (fit == NULL)
         return c;
-    const TopoTuningLine *measured = &fit->line[MIN(line, fit->lines - 1)];
+    const TopoTuningLine *measured = coll_nccl_line(fit, protocol);
+    if (measured == NULL) { // told to take what was not measured: NCCL's latencies, and what bandwidth is left
+        c.bandwidth = fit->line[fit->lines - 1].bandwidth * WIRE[protocol][1] / WIRE[protocol][0];
+        c.unmeasured = TRUE;
+        return c;
+    }
     c.bandwidth = measured->bandwidth;
     double alpha = (double)measured->latency;
     if (across) {
@@ -206,15 +222,14 @@ static Candidate coll_nccl_best(const CollNccl *nccl, const CollShape *shape)
 {
     gboolean told = nccl->algo != NULL && nccl->algo->ops[shape->op];
     Candidate best = {0};
-    for (guint line = 0; line < 2; line++) {
-        guint protocol = line == 0 ? LL : SIMPLE;
-        for (guint i = 0; nccl->protocol != NULL && COLL_NCCL_PROTOCOLS[i] != NULL; i++)
-            if (strcmp(COLL_NCCL_PROTOCOLS[i], nccl->protocol) == 0)
-                protocol = i;
-        const CollAlgo *algo = told ? nccl->algo : coll_nccl_algo(nccl, shape, line);
-        Candidate candidate = coll_nccl_candidate(nccl, shape, algo, line, protocol);
-        gboolean wanted = nccl->protocol == NULL || (line == 0) == (protocol != SIMPLE);
-        if (wanted && (best.algo == NULL || coll_nccl_time(&candidate, shape) < coll_nccl_time(&best, shape)))
+    for (guint protocol = LL; protocol <= SIMPLE; protocol++) {
+        if (nccl->protocol != NULL && strcmp(COLL_NCCL_PROTOCOLS[protocol], nccl->protocol) != 0)
+            continue;
+        const CollAlgo *algo = told ? nccl->algo : coll_nccl_algo(nccl, shape, protocol);
+        Candidate candidate = coll_nccl_candidate(nccl, shape, algo, protocol);
+        if (candidate.unmeasured && nccl->protocol == NULL)
+            continue;
+        if (best.algo == NULL || coll_nccl_time(&candidate, shape) < coll_nccl_time(&best, shape))
             best = candidate;
     }
     return best;

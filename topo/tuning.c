@@ -93,8 +93,8 @@ static gboolean topo_tuning_read_fit(TopoTuning *tuning, Ini *ini, const char *k
     g_autofree char *where = ini_where(ini, SECTION, key);
     g_auto(GStrv) lines = g_strsplit(text, ";", -1);
     TopoTuningFit fit = {.ranks = ranks, .lines = g_strv_length(lines)};
-    if (fit.lines > 2)
-        return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one or two", fit.lines);
+    if (fit.lines < 1 || fit.lines > TOPO_TUNING_LINES)
+        return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one to three", fit.lines);
     for (guint i = 0; i < fit.lines; i++)
         if (!topo_tuning_read_line(lines[i], ranks == 0, where, &fit.line[i], error))
             return FALSE;

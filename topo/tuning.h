@@ -1,22 +1,24 @@
 // topo/tuning.h: how NCCL does on a machine: section [nccl] of a machine file.
 //
 // NCCL picks, for each operation and size, the algorithm and protocol that its model says is quickest: latency + bytes /
-// bandwidth, one line each. Two lines are enough to describe what nccl-tests measures: a low-latency one (LL, LL128) and
-// one of high bandwidth (Simple, NVLS), T = min over both of (alpha + S c / B), with c = 2 (n - 1)/n for all-reduce and
-// (n - 1)/n for the others, so that B is the bus bandwidth of nccl-tests. The keys are what was measured:
+// bandwidth, one line each. Two or three lines are enough to describe what nccl-tests measures: low latency (LL), in
+// between (LL128), high bandwidth (Simple, NVLS); T = min over them of (alpha + S c / B), with c = 2 (n - 1)/n for
+// all-reduce and (n - 1)/n for the others, so that B is the bus bandwidth of nccl-tests. The keys are what was measured:
 //
-//   OP_N = ALPHA, B; ALPHA, B         N ranks in one island, OP one of all_reduce, all_gather, reduce_scatter, all_to_all
+//   OP_N = ALPHA, B; ALPHA, B; ...    N ranks in one island, OP one of all_reduce, all_gather, reduce_scatter, all_to_all
 //   OP_across = ALPHA, STEP, B; ...   islands N times: ALPHA + STEP x log2 N (all_reduce), x (N - 1) (others)
 //   switch_reduces = yes              the islands' switches add and copy (NVLS)
 //   network_reduces = yes             the network's switch does too (SHARP)
 //
-// One line may stand alone. Between measured numbers of ranks the nearest one is taken, its alpha scaled by the number of
+// One line may stand alone (it is the last), two are the first and the last. Between measured numbers of ranks the nearest one is taken, its alpha scaled by the number of
 // steps that the algorithm takes (coll/nccl.h).
 #pragma once
 
 #include <glib.h>
 
 #include "base/ini.h"
+
+enum { TOPO_TUNING_LINES = 3 };
 
 typedef enum {
     TOPO_TUNING_ALL_REDUCE,
@@ -36,8 +38,8 @@ typedef struct {
 
 typedef struct {
     guint32 ranks; // in one island; 0: across islands
-    guint32 lines; // 1 or 2
-    TopoTuningLine line[2];
+    guint32 lines; // 1 to TOPO_TUNING_LINES, by rising alpha
+    TopoTuningLine line[TOPO_TUNING_LINES];
 } TopoTuningFit;
 
 typedef struct {
