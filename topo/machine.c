@@ -1,9 +1,12 @@
 // topo/machine.c: reading a machine's file: which chip, which kind of machine, and the kind's own numbers.
 #include "topo/machine.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/library.h"
 #include "topo/build.h"
+#include "topo/import.h"
 #include "topo/links.h"
 
 // What a kind's reader works on.
@@ -218,6 +221,52 @@ void topo_machine_free(TopoMachine *machine)
     g_free(machine);
 }
 
+// A file that is no machine file of ours: one node's topology as other tools write it.
+static TopoMachine *machine_import(const char *path, guint32 gpus, const char *where, GError **error)
+{
+    TopoImport import;
+    topo_import_init(&import);
+    g_autoptr(TopoMachine) machine = g_new0(TopoMachine, 1);
+    g_autofree char *chip_where = g_strdup_printf("%s: machine.chip", path);
+    MachineFile file = {.name = path, .where = where, .asked = gpus};
+    gboolean fine = topo_import_read(path, &import, error);
+    if (fine && import.chip == NULL)
+        fine = base_error_set(
+            error, BASE_ERROR_FAILED, chip_where,
+            "the file does not say which chip, wanted a machine file that does: 'stepline topo import "
+            "FILE --chip NAME -o MACHINE.ini'");
+    if (fine && gpus != 0 && gpus != import.graph->gpus->len) {
+        g_autofree char *wanted = g_strdup_printf("%u", import.graph->gpus->len);
+        g_autofree char *why = g_strdup_printf("has %u GPUs", import.graph->gpus->len);
+        fine = machine_refuse_gpus(&file, wanted, why, error);
+    }
+    if (fine) {
+        machine->name = g_strdup(path);
+        g_autofree char *base = g_path_get_basename(path);
+        machine->title = g_strdup_printf("Imported from %s", base);
+        machine->source =
+            g_strdup_printf("%s; assumptions: 'stepline topo import' lists %u", path, import.assumed->len);
+        machine->device = topo_device_read(import.chip, chip_where, error);
+        machine->graph = g_steal_pointer(&import.graph);
+        fine = machine->device != NULL;
+    }
+    topo_import_clear(&import);
+    return fine ? g_steal_pointer(&machine) : NULL;
+}
+
+// Whether a name is a path to a file that is no .ini: with a '/', or of a file that is there and in no
+// library.
+static gboolean machine_is_import(const char *name)
+{
+    if (g_str_has_suffix(name, ".ini"))
+        return FALSE;
+    if (strchr(name, '/') != NULL)
+        return TRUE;
+    g_autofree char *path = g_strdup_printf("topo/data/machines/%s.ini", name);
+    g_autoptr(GBytes) known = library_find(path);
+    return known == NULL && g_file_test(name, G_FILE_TEST_IS_REGULAR);
+}
+
 TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error)
 {
     if (gpus > TOPO_BUILD_GPUS) {
@@ -225,6 +274,8 @@ TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where
                        TOPO_BUILD_GPUS);
         return NULL;
     }
+    if (machine_is_import(name))
+        return machine_import(name, gpus, where, error);
     g_autoptr(Ini) ini = library_read_ini("topo/data/machines", "machine", name, where, error);
     if (ini == NULL)
         return NULL;
