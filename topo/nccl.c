@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "topo/nccl-net.h"
 #include "topo/parts.h"
 
 // What the walk carries.
 typedef struct {
     TopoNccl *nccl;    // borrowed
-    GHashTable *nets;  // set of "host name guid" seen so far, owned strings; never iterated
+    TopoNcclNets nets; // owned
     GHashTable *hosts; // host_hash -> number + 1; keys borrowed; never iterated
 } NcclWalk;
 
@@ -56,44 +57,6 @@ static double nccl_get_pcie(TopoNccl *nccl, const TopoXmlElement *pci)
     return lane * (double)lanes;
 }
 
-// One net's rate in bytes/s; 0: it is virtual, fused into another, or was here before, and is left out.
-static double nccl_get_net(NcclWalk *walk, const TopoXmlElement *net, guint host)
-{
-    // Linux names for what is no card: bridges, container and tunnel ends (kernel and CNI conventions).
-    static const char *const virtuals[] = {"br-",   "veth", "cali",  "tun",   "tap",     "docker",
-                                           "virbr", "cni",  "vxlan", "dummy", "flannel", "lxc"};
-    TopoNccl *nccl = walk->nccl;
-    const char *name = topo_xml_find(net, "name"), *speed = topo_xml_find(net, "speed");
-    const char *guid = topo_xml_find(net, "guid"), *use = topo_xml_find(net, "net");
-    topo_nccl_file_check_attributes(&nccl->file, net);
-    for (guint i = 0; name != NULL && i < G_N_ELEMENTS(virtuals); i++)
-        if (g_str_has_prefix(name, virtuals[i]) || strcmp(name, "lo") == 0) {
-            topo_nccl_file_report(
-                &nccl->file, net->line,
-                "nets with names of virtual devices (br-, veth, cali, tun, docker, ...) left out: no "
-                "card is behind them and their speed is made up");
-            return 0;
-        }
-    if (g_strcmp0(use, "0") == 0) {
-        topo_nccl_file_report(&nccl->file, net->line,
-                              "net with net=\"0\" left out: it is fused into another");
-        return 0;
-    }
-    if (name != NULL && guid != NULL &&
-        !g_hash_table_add(walk->nets, g_strdup_printf("%u %s %s", host, name, guid))) {
-        topo_nccl_file_report(&nccl->file, net->line,
-                              "net that was listed before (same name and guid) left out");
-        return 0;
-    }
-    gint64 megabits = 0;
-    if (speed != NULL && topo_nccl_file_parse(speed, &megabits) && megabits > 0 && megabits <= 10000000)
-        return (double)megabits * 1e6 / 8;
-    g_autofree char *found = speed == NULL ? g_strdup("is missing") : base_error_quote(speed);
-    topo_nccl_file_report(&nccl->file, net->line, "net.speed %s%s%s: taken as 10 Gb/s, as NCCL does",
-                          speed == NULL ? "" : "'", found, speed == NULL ? "" : "' is no speed in Mb/s");
-    return 10e9 / 8;
-}
-
 // Whether two bus ids differ in the function only ("0000:18:00.0", "0000:18:00.1"): ports of one card.
 static gboolean nccl_is_same_card(const char *a, const char *b)
 {
@@ -115,7 +78,7 @@ static void nccl_walk_nic(NcclWalk *walk, const TopoXmlElement *pci, const TopoX
     for (guint i = 0; nic != NULL && i < nic->children->len; i++) {
         const TopoXmlElement *net = nic->children->pdata[i];
         if (strcmp(net->name, "net") == 0)
-            network += nccl_get_net(walk, net, topo_nccl_part(nccl, parent)->host);
+            network += topo_nccl_net_read(&walk->nets, &nccl->file, net, topo_nccl_part(nccl, parent)->host);
         else if (strcmp(net->name, "gin") != 0 && strcmp(net->name, "rma") != 0) // the same cards once more
             topo_nccl_file_ignore(&nccl->file, net);
     }
@@ -139,7 +102,8 @@ static void nccl_walk_bare_nic(NcclWalk *walk, const TopoXmlElement *nic, guint 
             topo_nccl_file_ignore(&walk->nccl->file, net);
             continue;
         }
-        double rate = nccl_get_net(walk, net, topo_nccl_part(walk->nccl, cpu)->host);
+        double rate =
+            topo_nccl_net_read(&walk->nets, &walk->nccl->file, net, topo_nccl_part(walk->nccl, cpu)->host);
         if (rate <= 0)
             continue;
         g_autofree char *name =
@@ -382,14 +346,17 @@ gboolean topo_nccl_read(const char *name, const TopoXmlElement *root, TopoNccl *
     topo_nccl_file_init(&nccl->file, name);
     if (!nccl_check_system(nccl, root, error))
         return FALSE;
-    g_autoptr(GHashTable) nets = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     g_autoptr(GHashTable) hosts = g_hash_table_new(g_str_hash, g_str_equal);
-    NcclWalk walk = {.nccl = nccl, .nets = nets, .hosts = hosts};
-    for (guint i = 0; i < root->children->len; i++) {
+    NcclWalk walk = {.nccl = nccl, .hosts = hosts};
+    topo_nccl_net_init(&walk.nets);
+    gboolean fine = TRUE;
+    for (guint i = 0; fine && i < root->children->len; i++) {
         const TopoXmlElement *child = root->children->pdata[i];
-        if (strcmp(child->name, "cpu") == 0 && !nccl_walk_cpu(&walk, child, error))
-            return FALSE;
+        fine = strcmp(child->name, "cpu") != 0 || nccl_walk_cpu(&walk, child, error);
     }
+    topo_nccl_net_clear(&walk.nets);
+    if (!fine)
+        return FALSE;
     nccl_leave_out(nccl);
     nccl_mend_bridges(nccl);
     nccl_mend_cpus(nccl);

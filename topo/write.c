@@ -99,7 +99,7 @@ static char *write_line(const char *text)
     for (char *at = line; *at != '\0'; at++)
         if ((guchar)*at < ' ' || *at == 0x7f)
             *at = ' ';
-    return g_strstrip(line);
+    return g_strchomp(line);
 }
 
 static void write_key(GString *out, const char *key, const char *value)
@@ -107,7 +107,7 @@ static void write_key(GString *out, const char *key, const char *value)
     if (value == NULL)
         return;
     g_autofree char *line = write_line(value);
-    if (*line != '\0')
+    if (*g_strchug(line) != '\0')
         g_string_append_printf(out, "%s = %s\n", key, line);
 }
 
