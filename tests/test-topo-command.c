@@ -1,6 +1,7 @@
 // tests/test-topo-command.c: stepline topo as it is typed: what it prints, and its exit status.
 #include "tests/check.h"
 
+#include <glib/gstdio.h>
 #include <json-glib/json-glib.h>
 
 // Runs "stepline topo WORDS", words parted by blanks; returns the exit status.
@@ -40,11 +41,30 @@ static void test_cases(void **state)
         {"show wan-2x32", 0, "latency 20.01 ms, bottleneck 12.5 GB/s\n"},
         {"check h100-8rail --gpus 16384", 0,
          "h100-8rail: 16384 GPUs, 34817 nodes, 98304 links: every GPU reaches"},
-        {"--help", 0, "show NAME [--gpus N] [--json] | check NAME|FILE [--gpus N]"},
+        {"--help", 0, "show NAME [--gpus N] [--json] | check NAME|FILE [--gpus N] | import FILE"},
         {"", 2, "stepline: "},
+        {"routes deck-nvlink-8 0 gpu7", 0,
+         "Path gpu0 to gpu7: 2 links, latency 5 us, bottleneck 450 GB/s\n  gpu0        > nvswitch0   "
+         "nvlink "},
+        {"routes h100-8rail 0 nic9", 0, "Path gpu0 to nic9: 3 links"},
+        {"routes deck-nvlink-8 0 8", 2, "found '8', wanted gpu0 to gpu7"},
+        {"routes deck-nvlink-8 0 nic0", 2, "found 'nic0', but the machine has no nic"},
+        {"routes deck-nvlink-8 0 gpx1", 2, "(did you mean 'gpu'?)"},
+        {"routes deck-nvlink-8 0 99999999999999999999", 2, "wanted gpu0 to gpu7"},
+        {"routes deck-nvlink-8 3 gpu3", 2, "found gpu3 twice"},
+        {"routes deck-nvlink-8 3", 2, "found 2 words, wanted: stepline topo routes NAME|FILE A B"},
+        {"dot deck-nvlink-8 --gpus 2", 0,
+         "  \"gpu0\" -> \"nvswitch0\" [dir=both, label=\"450 GB/s\", color=forestgreen];\n"},
+        {"dot deck-nvlink-8 --json", 2, "topo dot: found --json, wanted: stepline topo dot NAME|FILE"},
+        {"import", 2, "found 0 words, wanted: stepline topo import FILE"},
+        {"import ./none.xml", 1, "./none.xml: no such file"},
+        {"import ./none.xml -o ./none.xml", 2, "found the file that is imported"},
+        {"import ./none.xml --chip h10-sxm", 1, "did you mean 'h100-sxm'?"},
+        {"check ./none.xml", 1, "./none.xml: no such file"},
         {"show", 2, "wanted: stepline topo show NAME"},
         {"show a b", 2, "wanted: stepline topo show NAME"},
-        {"shwo deck-nvlink-8", 2, "found 'shwo', wanted show or check (did you mean 'show'?)"},
+        {"shwo deck-nvlink-8", 2,
+         "found 'shwo', wanted one of: show, check, import, dot, routes (did you mean 'show'?)"},
         {"check deck-nvlink-8 --json", 2, "found --json"},
         {"show deck-nvlink-8 --gpu 4", 2, "--gpu"},
         {"show deck-nvlink-8 --gpus 0", 2, "--gpus: found 0"},
@@ -96,11 +116,43 @@ static void test_json(void **state)
     assert_string_equal(json_object_get_string_member(wan, "from"), "gateway0");
 }
 
+// An import without -o gives the machine file alone on stdout; with -o the words; the file is a machine.
+static void test_import(void **state)
+{
+    (void)state;
+    const char *source = g_getenv("STEPLINE_SOURCE");
+    g_autofree char *path =
+        g_build_filename(source == NULL ? ".." : source, "tests", "data", "nccl-switch-2.xml", NULL);
+    g_autofree char *folder = g_dir_make_tmp("stepline-XXXXXX", NULL);
+    g_autofree char *made = g_build_filename(folder, "m.ini", NULL);
+    char *words[] = {g_strdup_printf("import %s", path), g_strdup_printf("import %s -o %s", path, made),
+                     g_strdup_printf("check %s", made), g_strdup_printf("routes %s 0 1", path)};
+    char *out[4] = {NULL}, *err[4] = {NULL};
+    for (guint i = 0; i < 4; i++)
+        assert_int_equal(run(words[i], &out[i], &err[i]), 0);
+    g_autofree char *text = NULL;
+    assert_true(g_file_get_contents(made, &text, NULL, NULL));
+    assert_string_equal(out[0], text);
+    assert_true(g_str_has_prefix(err[0], "Understood:\n  GPUs 2, "));
+    assert_true(g_str_has_prefix(out[1], err[0]) && g_str_has_suffix(out[1], "m.ini\n"));
+    assert_string_equal(err[1], "");
+    assert_non_null(strstr(out[2], "m.ini: 2 GPUs, 8 nodes, 16 links: every GPU reaches every other\n"));
+    assert_non_null(strstr(out[3], "Path gpu0 to gpu1: 2 links, latency 800 ns, bottleneck 450 GB/s\n"));
+    for (guint i = 0; i < 4; i++) {
+        g_free(out[i]);
+        g_free(err[i]);
+        g_free(words[i]);
+    }
+    g_unlink(made);
+    g_rmdir(folder);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_cases),
         cmocka_unit_test(test_json),
+        cmocka_unit_test(test_import),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

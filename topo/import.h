@@ -9,20 +9,25 @@
 typedef struct {
     TopoGraph *graph; // owned: one node (host); frozen and checked
     char *chip;       // owned: the nearest name of the chip library, NULL: the file does not say
-    GPtrArray *notes; // of char *, owned: what was understood, one sentence each ("8 GPUs, sm90, 18 NVLinks each")
+    GPtrArray
+        *notes; // of char *, owned: what was understood, one sentence each ("8 GPUs, sm90, 18 NVLinks each")
     GPtrArray *assumed; // of char *, owned: what was not in the file and had to be assumed, or was ignored
 } TopoImport;
 
 void topo_import_init(TopoImport *import);
 void topo_import_clear(TopoImport *import);
 
+// Adds one sentence to notes, or to assumed.
+void topo_import_note(TopoImport *import, const char *format, ...) G_GNUC_PRINTF(2, 3);
+void topo_import_assume(TopoImport *import, const char *format, ...) G_GNUC_PRINTF(2, 3);
+
 typedef struct {
     const char *name;  // "nccl-xml"
     const char *title; // "NCCL topology XML (NCCL_TOPO_DUMP_FILE)"
     // How much a text looks like this kind, 0 (not at all) to 100; never fails on any bytes.
     int (*sniff)(const char *text, gsize length);
-    // Reads it; name stands in errors ("name:line: found ..., wanted ..."). FALSE with an error, import then only good
-    // to be cleared.
+    // Reads it; name stands in errors ("name:line: found ..., wanted ..."). FALSE with an error, import then
+    // only good to be cleared.
     gboolean (*read)(const char *name, const char *text, gsize length, TopoImport *import, GError **error);
 } TopoImporter;
 
@@ -31,6 +36,6 @@ extern const TopoImporter TOPO_IMPORT_NCCL, TOPO_IMPORT_SMI;
 // All importers, NULL-terminated.
 extern const TopoImporter *const TOPO_IMPORTERS[];
 
-// Reads a file (4 MiB at most) with the importer that it looks most like. FALSE with an error; a file that looks like none
-// is refused with what was tried.
+// Reads a file (4 MiB at most) with the importer that it looks most like. FALSE with an error; a file that
+// looks like none is refused with what was tried.
 gboolean topo_import_read(const char *path, TopoImport *import, GError **error);

@@ -1,9 +1,12 @@
 // topo/machine.c: reading what all machines' files have, and handing the rest to the kind of machine.
 #include "topo/machine.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/library.h"
 #include "topo/build.h"
+#include "topo/import.h"
 #include "topo/kind.h"
 
 static const char SECTION[] = TOPO_KIND_SECTION;
@@ -51,6 +54,53 @@ static gboolean machine_build(TopoMachine *machine, Ini *ini, const TopoKind *ki
            topo_graph_check(machine->graph, ini_name(ini), error);
 }
 
+// A file that is no machine file of ours: one node's topology as other tools write it.
+static TopoMachine *machine_import(const char *path, guint32 gpus, const char *where, GError **error)
+{
+    TopoImport import;
+    topo_import_init(&import);
+    g_autoptr(TopoMachine) machine = g_new0(TopoMachine, 1);
+    topo_tuning_init(&machine->tuning);
+    machine->notes = g_ptr_array_new_with_free_func(g_free);
+    g_autofree char *chip_where = g_strdup_printf("%s: machine.chip", path);
+    gboolean fine = topo_import_read(path, &import, error);
+    if (fine && import.chip == NULL)
+        fine = base_error_set(
+            error, BASE_ERROR_FAILED, chip_where,
+            "the file does not say which chip, wanted a machine file that does: 'stepline topo import "
+            "FILE --chip NAME -o MACHINE.ini'");
+    if (fine && gpus != 0 && gpus != import.graph->gpus->len)
+        fine = base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted %u: so many has %s", gpus,
+                              import.graph->gpus->len, path);
+    if (fine) {
+        machine->name = g_strdup(path);
+        g_autofree char *base = g_path_get_basename(path);
+        machine->title = g_strdup_printf("Imported from %s", base);
+        machine->source =
+            g_strdup_printf("%s; assumptions: 'stepline topo import' lists %u", path, import.assumed->len);
+        machine->device = topo_device_read(import.chip, chip_where, error);
+        machine->graph = g_steal_pointer(&import.graph);
+        for (guint i = 0; i < import.assumed->len; i++)
+            g_ptr_array_add(machine->notes, g_strdup(import.assumed->pdata[i]));
+        fine = machine->device != NULL;
+    }
+    topo_import_clear(&import);
+    return fine ? g_steal_pointer(&machine) : NULL;
+}
+
+// Whether a name is a path to a file that is no .ini: with a '/', or of a file that is there and in no
+// library.
+static gboolean machine_is_import(const char *name)
+{
+    if (g_str_has_suffix(name, ".ini"))
+        return FALSE;
+    if (strchr(name, '/') != NULL)
+        return TRUE;
+    g_autofree char *path = g_strdup_printf("topo/data/machines/%s.ini", name);
+    g_autoptr(GBytes) known = library_find(path);
+    return known == NULL && g_file_test(name, G_FILE_TEST_IS_REGULAR);
+}
+
 static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, const char *where,
                                  GError **error)
 {
@@ -59,6 +109,8 @@ static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, 
                        TOPO_BUILD_GPUS);
         return NULL;
     }
+    if (machine_is_import(name))
+        return machine_import(name, gpus, where, error);
     g_autoptr(Ini) ini = library_read_ini("topo/data/machines", "machine", name, where, error);
     if (ini == NULL)
         return NULL;

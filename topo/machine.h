@@ -17,10 +17,10 @@ typedef struct {
     GPtrArray *notes;   // of char *, owned: what was worked out or assumed, a sentence each; often none
 } TopoMachine;
 
-// Reads topo/data/machines/NAME.ini, or a path, and builds it with gpus GPUs (0: the file's own number).
-// where (may be NULL) starts the error about the name. NULL with an error: unknown key, a count that the kind
-// cannot build
-// ("deck-nvlink-8 has 8 GPUs"), an unreachable GPU. Caller frees.
+// Reads topo/data/machines/NAME.ini, or a path, and builds it with gpus GPUs (0: the file's own number). A
+// path that does not end in .ini is imported (topo/import.h), where its file says which chip. where (may be
+// NULL) starts the error about the name. NULL with an error: unknown key, a count that the kind cannot build
+// ("deck-nvlink-8 has 8 GPUs"), an unreachable GPU, a file that looks like no topology. Caller frees.
 TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error);
 
 // The same for a machine that is to be a node of another one: refuses one of kind nodes. Caller frees.
