@@ -42,8 +42,9 @@ static void join_insert(GArray *set, guint32 id)
     g_array_append_val(set, id);
 }
 
-// The PCIe switches (else the CPUs) on the other end of a GPU's links in one direction.
-static void join_find_hosts(const TopoGraph *node, guint32 gpu, gboolean out, GArray *hosts)
+// The PCIe switches (else the CPUs) on the other end of a GPU's links in one direction; FALSE where there is
+// none.
+static gboolean join_find_hosts(const TopoGraph *node, guint32 gpu, gboolean out, GArray *hosts)
 {
     static const TopoNodeKind kinds[] = {TOPO_NODE_PCIE_SWITCH, TOPO_NODE_CPU};
     gboolean found = FALSE;
@@ -56,8 +57,7 @@ static void join_find_hosts(const TopoGraph *node, guint32 gpu, gboolean out, GA
                 found = TRUE;
             }
         }
-    if (!found)
-        join_insert(hosts, gpu);
+    return found;
 }
 
 TopoGraph *topo_join_add_nics(const TopoGraph *node, guint32 nics, double bandwidth, Ps latency)
@@ -69,11 +69,10 @@ TopoGraph *topo_join_add_nics(const TopoGraph *node, guint32 nics, double bandwi
         guint32 nic = topo_graph_add_node(graph, TOPO_NODE_NIC, 0);
         for (guint way = 0; way < 2; way++) {
             g_autoptr(GArray) hosts = g_array_new(FALSE, FALSE, sizeof(guint32));
-            for (guint32 gpu = first; gpu < MIN(first + group, gpus); gpu++)
-                join_find_hosts(node, topo_graph_gpu(node, gpu), way == 0, hosts);
-            for (guint i = 0; i < hosts->len; i++) {
-                // A host is what the GPU sends to: the NIC sends to it too. On the GPU itself there is no
-                // difference between the two.
+            if (!join_find_hosts(node, topo_graph_gpu(node, first), way == 0, hosts))
+                for (guint32 gpu = first; gpu < MIN(first + group, gpus); gpu++)
+                    join_insert(hosts, topo_graph_gpu(node, gpu));
+            for (guint i = 0; i < hosts->len; i++) { // what the GPU sends to, the NIC sends to
                 guint32 host = ids[g_array_index(hosts, guint32, i)];
                 topo_graph_add_link(graph, way == 0 ? nic : host, way == 0 ? host : nic, TOPO_LINK_PCIE,
                                     bandwidth, latency);
@@ -154,4 +153,27 @@ TopoGraph *topo_join_nodes(const TopoGraph *node, guint32 copies, double bandwid
         .nodes = copies, .rails = rails, .ids = nics, .bandwidth = bandwidth, .up = up, .down = down};
     topo_fabric_add(graph, fabric, &joined);
     return graph;
+}
+
+gboolean topo_join_find_shortcut(const TopoGraph *node, Ps up, Ps down, guint32 *a, guint32 *b)
+{
+    TopoFabric single = {0};
+    g_autoptr(TopoGraph) graph = topo_join_nodes(node, 1, 1, up, down, &single);
+    join_freeze(graph);
+    g_autoptr(TopoRouter) router = topo_router_new(graph, 0);
+    g_autoptr(GArray) way = g_array_new(FALSE, FALSE, sizeof(guint32));
+    for (guint32 i = 0; i < 2 * graph->gpus->len; i++) {
+        guint32 to = i / 2, from = i % 2 == 0 || to == 0 ? 0 : to - 1;
+        g_array_set_size(way, 0);
+        topo_router_find(router, topo_graph_gpu(graph, from), topo_graph_gpu(graph, to), way);
+        for (guint k = 0; k < way->len; k++) {
+            guint32 passed = topo_graph_link(graph, g_array_index(way, guint32, k))->to;
+            if (topo_graph_node(graph, passed)->kind == TOPO_NODE_NIC) {
+                *a = from;
+                *b = to;
+                return TRUE;
+            }
+        }
+    }
+    return FALSE;
 }

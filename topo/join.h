@@ -10,8 +10,8 @@
 TopoGraph *topo_join_copy(const TopoGraph *node);
 
 // A copy of node (one host) with nics NICs added behind its GPUs: NIC i serves the i-th group of GPUs, of
-// ceil(gpus / nics). It hangs where these GPUs do: beside them below the same PCIe switches (or CPUs), or,
-// where they have none, on the GPUs themselves. Links of bandwidth (bytes/s) and latency, PCIe class. At
+// ceil(gpus / nics). It hangs beside the group's first GPU, below the same PCIe switch (or CPU); where that
+// GPU has neither, on every GPU of the group itself. Links of bandwidth (bytes/s) and latency, PCIe class. At
 // least one NIC is added, and never one without GPUs. Not frozen; caller frees.
 TopoGraph *topo_join_add_nics(const TopoGraph *node, guint32 nics, double bandwidth, Ps latency);
 
@@ -21,6 +21,11 @@ TopoGraph *topo_join_add_nics(const TopoGraph *node, guint32 nics, double bandwi
 // links do not load that GPU's NVLink port nor its PCIe link: the NIC's port is what they share. node must be
 // sound (topo_graph_check).
 TopoGraph *topo_join_add_pxn(const TopoGraph *node);
+
+// Whether the way from one GPU of node to another leaves it, or passes a NIC, once its NICs are on a switch,
+// which no machine does: the latencies do not fit then. up, down: NIC to switch and back. Their numbers go to
+// *a and *b. Of each GPU the ways to gpu0 and to its neighbour are looked at. node must be sound.
+gboolean topo_join_find_shortcut(const TopoGraph *node, Ps up, Ps down, guint32 *a, guint32 *b);
 
 // copies of node, their NICs (in order of number) on the fabric. Node ids go by kind, then copy, then number,
 // so that GPU g of copy c is GPU c * gpus + g; node must have a NIC. bandwidth: of a NIC, bytes/s one way;

@@ -95,6 +95,15 @@ static TopoGraph *nodes_join(TopoKindFile *file, const TopoMachine *node, NodesS
     if (graph == NULL ||
         !topo_fabric_check(file, &spec->fabric, spec->nodes, graph->counts[TOPO_NODE_NIC], spec->nic, error))
         return NULL;
+    Ps up = topo_build_share(spec->fabric_latency, 0, 2), down = topo_build_share(spec->fabric_latency, 1, 2);
+    guint32 a = 0, b = 0;
+    if (topo_join_find_shortcut(graph, up, down, &a, &b)) {
+        ini_refuse(file->ini, SECTION, "node", error,
+                   "found a way from gpu%u to gpu%u that passes a NIC, wanted it inside the node: "
+                   "pcie_latency and fabric_latency are too small beside the node's own latencies",
+                   a, b);
+        return NULL;
+    }
     if (spec->pxn && graph->counts[TOPO_NODE_NVSWITCH] == 0) {
         ini_refuse(
             file->ini, SECTION, "pxn", error,
@@ -106,7 +115,6 @@ static TopoGraph *nodes_join(TopoKindFile *file, const TopoMachine *node, NodesS
         topo_graph_free(graph);
         graph = with;
     }
-    Ps up = topo_build_share(spec->fabric_latency, 0, 2), down = topo_build_share(spec->fabric_latency, 1, 2);
     return topo_join_nodes(graph, spec->nodes, spec->nic, up, down, &spec->fabric);
 }
 

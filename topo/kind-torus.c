@@ -1,14 +1,14 @@
 // topo/kind-torus.c: kind = torus: slices of chips in a 2D or 3D torus or mesh, joined by their hosts' NICs.
 //
 // Chip (x, y, z) of slice s has number s * X*Y*Z + x + X * (y + Y * z). Every chip is joined to its next in
-// each direction, and with wrap = yes the last of a row to the first where the row has at least wrap_from chips
-// (a row of two has one cable). Where 'largest' is given, a number of chips asked for that fits in it is one
-// slice: of the shapes within 'largest' one whose sides are multiples of 4 if that can be, with the shortest
-// longest way; more chips are slices of the largest shape. Chips forward.
+// each direction, and with wrap = yes the last of a row to the first where the row has at least wrap_from
+// chips (a row of two has one cable). Where 'largest' is given, a number of chips asked for that fits in it
+// is one slice: of the shapes within 'largest' one whose sides are multiples of 4 if that can be, with the
+// shortest longest way; more chips are slices of the largest shape. Chips forward.
 //
-// A host is chips_per_host chips of consecutive numbers (in a real machine a block of the torus) with one NIC,
-// the NICs of all slices on one switch that never blocks; chip - NIC takes half of network_latency, so that
-// the way through a NIC is never shorter than the one through the torus.
+// A host is chips_per_host chips of consecutive numbers (in a real machine a block of the torus) with one
+// NIC, the NICs of all slices on one switch that never blocks; chip - NIC takes half of network_latency, so
+// that the way through a NIC is never shorter than the one through the torus.
 #include <string.h>
 
 #include "base/error.h"
@@ -79,18 +79,17 @@ static gboolean torus_wraps(const TorusSpec *spec, guint32 size)
 }
 
 // The most links between two chips of a slice.
-static guint32 torus_diameter(const TorusSpec *spec, const guint32 dims[TORUS_DIMS])
+static guint32 torus_diameter(const TorusSpec *spec)
 {
     guint32 sum = 0;
     for (guint i = 0; i < TORUS_DIMS; i++)
-        sum += torus_wraps(spec, dims[i]) ? dims[i] / 2 : dims[i] - 1;
+        sum += torus_wraps(spec, spec->dims[i]) ? spec->dims[i] / 2 : spec->dims[i] - 1;
     return sum;
 }
 
-// The best shape of so many chips within largest: sides by four count first, then the shortest longest way,
-// then the order of the search. FALSE where there is none.
-static gboolean torus_find_shape(const TorusSpec *spec, const guint32 largest[TORUS_DIMS], guint32 chips,
-                                 guint32 dims[TORUS_DIMS])
+// The best shape of so many chips within largest: one whose sides are all multiples of 4 if there is one,
+// then the most like a cube (the least sum of its sides), then the first. FALSE where there is none.
+static gboolean torus_find_shape(const guint32 largest[TORUS_DIMS], guint32 chips, guint32 dims[TORUS_DIMS])
 {
     guint32 best = G_MAXUINT32;
     for (guint32 x = 1; x <= largest[0]; x++)
@@ -98,10 +97,10 @@ static gboolean torus_find_shape(const TorusSpec *spec, const guint32 largest[TO
             guint32 shape[TORUS_DIMS] = {x, y, chips / x / y};
             if (torus_chips(shape) != chips || shape[2] > largest[2])
                 continue;
-            guint32 odd = 0;
+            gboolean by_four = TRUE;
             for (guint i = 0; i < TORUS_DIMS; i++)
-                odd += largest[i] > 1 && shape[i] % 4 != 0;
-            guint32 score = odd * 4 * TOPO_BUILD_GPUS + torus_diameter(spec, shape);
+                by_four = by_four && (largest[i] == 1 || shape[i] % 4 == 0);
+            guint32 score = (by_four ? 0 : 4 * TOPO_BUILD_GPUS) + x + y + shape[2];
             if (score >= best)
                 continue;
             best = score;
@@ -162,7 +161,7 @@ static gboolean torus_get_slices(TopoKindFile *file, TorusSpec *spec, guint32 *s
     if (fine)
         memcpy(spec->dims, largest, sizeof largest);
     else if (shapes && file->asked < most)
-        fine = torus_find_shape(spec, largest, file->asked, spec->dims);
+        fine = torus_find_shape(largest, file->asked, spec->dims);
     spec->chips = torus_chips(spec->dims);
     *slices = file->asked / spec->chips;
     if (fine)
@@ -192,7 +191,7 @@ static TopoGraph *torus_read(TopoKindFile *file, GError **error)
                    "found %u, wanted a number that divides %u chips", spec.chips_per_host, spec.chips);
         return NULL;
     }
-    guint32 diameter = torus_diameter(&spec, spec.dims);
+    guint32 diameter = torus_diameter(&spec);
     if (diameter > 0 && spec.network_latency / diameter <= spec.link_latency) {
         ini_refuse(
             file->ini, SECTION, "network_latency", error,
