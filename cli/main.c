@@ -12,6 +12,7 @@
 static const Command *const COMMANDS[] = {
     &COMMAND_RUN,  &COMMAND_LIST,   &COMMAND_MODEL, &COMMAND_TOPO, &COMMAND_COLLECTIVE,
     &COMMAND_CALC, &COMMAND_TABLES, &COMMAND_PLOT,  &COMMAND_RUNS,
+    &COMMAND_FIT,
 };
 
 static void main_print_help(FILE *out)
