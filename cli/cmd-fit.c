@@ -167,9 +167,10 @@ static void fit_print_law(const FitRun *at)
     g_autofree char *low = units_format_binary(law->low), *high = units_format_binary(law->high);
     g_autofree char *ranks =
         at->ranks == 0 ? g_strdup("an unknown number of ranks") : g_strdup_printf("%u ranks", at->ranks);
-    printf("%s\n%s on %s%s%s: %u sizes, %s to %s\n", at->file, VALIDATION_NCCL_OP_NAMES[at->op], ranks,
-           at->run->device == NULL ? "" : " of ", at->run->device == NULL ? "" : at->run->device, law->points,
-           low, high);
+    g_autofree char *sizes = law->points == 1 ? g_strdup_printf("one size, %s", low)
+                                              : g_strdup_printf("%u sizes, %s to %s", law->points, low, high);
+    printf("%s\n%s on %s%s%s: %s\n", at->file, VALIDATION_NCCL_OP_NAMES[at->op], ranks,
+           at->run->device == NULL ? "" : " of ", at->run->device == NULL ? "" : at->run->device, sizes);
     g_autofree char *latency =
         isnan(law->latency) ? g_strdup("not measured") : units_format_seconds(law->latency);
     g_autofree char *bandwidth = units_format_rate(law->bandwidth);
@@ -180,10 +181,10 @@ static void fit_print_law(const FitRun *at)
         g_autofree char *alpha = units_format_seconds(law->branch[i].alpha);
         g_autofree char *rate = isinf(law->branch[i].bandwidth) ? g_strdup("any rate")
                                                                 : units_format_rate(law->branch[i].bandwidth);
-        printf("%s%s + %.4g S / %s", i == 0 ? (law->branches == 2 ? "min(" : "") : ", ", alpha, law->factor,
+        printf("%s%s + %.4g S / %s", i == 0 ? (law->branches > 1 ? "min(" : "") : ", ", alpha, law->factor,
                rate);
     }
-    printf("%s\nerror      ", law->branches == 2 ? ")" : "");
+    printf("%s\nerror      ", law->branches > 1 ? ")" : "");
     const char *comma = "";
     for (guint i = 0; i < VALIDATION_FIT_RANGES; i++) {
         if (law->error[i].points == 0)

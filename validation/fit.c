@@ -11,7 +11,7 @@ enum { POINTS_MOST = 64 };
 // How many sizes a further branch needs (three points beside its two constants), and how far it must lower
 // the sum of errors. Guessed.
 static const guint SIZES_FOR[VALIDATION_FIT_BRANCHES + 1] = {0, 1, 8, 15};
-static const double WORTH = 0.85;
+static const double WORTH = 0.7, ENOUGH = 0.005;
 
 const char *const VALIDATION_FIT_RANGE_NAMES[VALIDATION_FIT_RANGES] = {"up to 64 KiB", "up to 4 MiB",
                                                                        "above"};
@@ -110,7 +110,8 @@ static guint validation_fit_lines(const Sample *samples, guint n, Line lines[VAL
     guint branches = 1;
     lines[0] = of[n];
     double cost = validation_fit_cost(&lines[0], samples, n);
-    for (guint more = 2; more <= VALIDATION_FIT_BRANCHES && n >= SIZES_FOR[more]; more++) {
+    for (guint more = 2; more <= VALIDATION_FIT_BRANCHES && n >= SIZES_FOR[more] && cost > ENOUGH * n;
+         more++) {
         Line next[VALIDATION_FIT_BRANCHES];
         double sum = validation_fit_cut(of, samples, n, more, next);
         if (sum >= WORTH * cost)
