@@ -47,7 +47,7 @@ static void test_laws(void **state)
         g_autoptr(GArray) points = points_new();
         g_autoptr(GRand) rand = g_rand_new_with_seed(7);
         for (guint power = 3; power <= 34; power++) {
-            double bytes = pow(2, power), time = INFINITY;
+            double bytes = pow(2, power), time = HUGE_VAL;
             for (guint j = 0; j < LAWS[i].branches; j++)
                 time = MIN(time, LAWS[i].branch[j].alpha + bytes * c / LAWS[i].branch[j].bandwidth);
             time *= 1 + LAWS[i].noise * g_rand_double_range(rand, -1, 1);

@@ -54,7 +54,7 @@ static void validation_fit_try(Line line, const Sample *samples, guint n, Line *
 static Line validation_fit_lad(const Sample *samples, guint n)
 {
     Line best = {samples[0].time, 0};
-    double cost = INFINITY;
+    double cost = HUGE_VAL;
     for (guint i = 0; i < n; i++) {
         validation_fit_try((Line){samples[i].time, 0}, samples, n, &best, &cost);
         validation_fit_try((Line){0, samples[i].time / samples[i].x}, samples, n, &best, &cost);
@@ -71,7 +71,7 @@ static double validation_fit_cost_min(const Line *lines, guint branches, const S
 {
     double sum = 0;
     for (guint i = 0; i < n; i++) {
-        double time = INFINITY;
+        double time = HUGE_VAL;
         for (guint j = 0; j < branches; j++)
             time = MIN(time, validation_fit_line(&lines[j], samples[i].x));
         sum += fabs(time / samples[i].time - 1);
@@ -83,7 +83,7 @@ static double validation_fit_cost_min(const Line *lines, guint branches, const S
 // the sum of errors of the least line at each size. of[i * (n + 1) + j]: the line of sizes i .. j - 1.
 static double validation_fit_cut(const Line *of, const Sample *samples, guint n, guint branches, Line *best)
 {
-    double cost = INFINITY;
+    double cost = HUGE_VAL;
     for (guint first = 2; first + 2 <= n; first++) {
         for (guint second = branches == 2 ? n : first + 2; second + (branches == 2 ? 0 : 2) <= n; second++) {
             Line lines[VALIDATION_FIT_BRANCHES] = {of[first], of[first * (n + 1) + second]};
@@ -143,7 +143,7 @@ static int validation_fit_compare(gconstpointer left, gconstpointer right)
 static double validation_fit_median(GArray *values)
 {
     if (values->len == 0)
-        return NAN;
+        return (double)NAN;
     g_array_sort(values, validation_fit_compare);
     return (g_array_index(values, double, (values->len - 1) / 2) +
             g_array_index(values, double, values->len / 2)) /
@@ -175,7 +175,7 @@ static GArray *validation_fit_samples(const GArray *points, double factor)
 
 double validation_fit_time(const ValidationFit *fit, double bytes)
 {
-    double time = INFINITY;
+    double time = HUGE_VAL;
     for (guint i = 0; i < fit->branches; i++)
         time = MIN(time, fit->branch[i].alpha + bytes * fit->factor / fit->branch[i].bandwidth);
     return time;
@@ -183,7 +183,7 @@ double validation_fit_time(const ValidationFit *fit, double bytes)
 
 static void validation_fit_errors(const GArray *points, ValidationFit *fit)
 {
-    const double ends[VALIDATION_FIT_RANGES] = {VALIDATION_FIT_LOW, VALIDATION_FIT_MIDDLE, INFINITY};
+    const double ends[VALIDATION_FIT_RANGES] = {VALIDATION_FIT_LOW, VALIDATION_FIT_MIDDLE, HUGE_VAL};
     for (guint range = 0; range <= VALIDATION_FIT_RANGES; range++) {
         gboolean all = range == VALIDATION_FIT_RANGES;
         ValidationFitError *error = all ? &fit->all : &fit->error[range];
@@ -251,7 +251,7 @@ gboolean validation_fit_run(const GArray *points, double factor, const char *whe
         fit->branches = validation_fit_lines(samples, array->len, lines);
     for (guint i = 0; i < fit->branches; i++)
         fit->branch[i] =
-            (ValidationFitBranch){lines[i].alpha, lines[i].slope > 0 ? 1 / lines[i].slope : (double)INFINITY};
+            (ValidationFitBranch){lines[i].alpha, lines[i].slope > 0 ? 1 / lines[i].slope : HUGE_VAL};
     validation_fit_ends(points, fit);
     validation_fit_errors(points, fit);
     validation_fit_words(fit);

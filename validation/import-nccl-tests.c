@@ -241,7 +241,7 @@ static gboolean validation_import_csv(ValidationNcclLog *log, const char *text, 
         if (!units_parse_whole(UNITS_COUNT, count, size, &row.bytes, error))
             return FALSE;
         for (guint side = 0; side < VALIDATION_NCCL_SIDES; side++)
-            row.side[side] = (ValidationNcclSide){.time = NAN, .algbw = NAN, .busbw = NAN};
+            row.side[side] = VALIDATION_NCCL_NO_SIDE;
         row.side[VALIDATION_NCCL_OUT].time = value * times[found].seconds;
         row.side[VALIDATION_NCCL_OUT].time_half = half * times[found].seconds;
         g_array_append_val(run->rows, row);

@@ -52,7 +52,7 @@ static void validation_nccl_narrow(Ratio *ratio, const ValidationNcclRow *row, c
 
 static gboolean validation_nccl_ratio(const GArray *rows, Ratio *ratio)
 {
-    *ratio = (Ratio){0, INFINITY};
+    *ratio = (Ratio){0, HUGE_VAL};
     for (guint i = 0; i < rows->len; i++) {
         const ValidationNcclRow *row = &g_array_index(rows, ValidationNcclRow, i);
         for (guint side = 0; side < VALIDATION_NCCL_SIDES; side++)

@@ -39,7 +39,7 @@ static double validation_nccl_json_number(JsonObject *object, const char *key)
 {
     JsonNode *node = validation_nccl_json_find(object, key);
     if (node == NULL || !JSON_NODE_HOLDS_VALUE(node))
-        return NAN;
+        return (double)NAN;
     GType type = json_node_get_value_type(node);
     if (type == G_TYPE_INT64)
         return (double)json_node_get_int(node);
@@ -78,7 +78,7 @@ static void validation_nccl_json_side(JsonObject *row, const char *key, Validati
                                  .busbw_half = half * 1e9,
                                  .wrong = validation_nccl_json_number(object, "nwrong") > 0};
     if (!(side->time > 0) || !isfinite(side->time) || !isfinite(side->algbw) || !isfinite(side->busbw))
-        *side = (ValidationNcclSide){.time = NAN, .algbw = NAN, .busbw = NAN};
+        *side = VALIDATION_NCCL_NO_SIDE;
 }
 
 static gboolean validation_nccl_json_row(JsonObject *object, ValidationNcclRow *row)

@@ -160,7 +160,7 @@ static gboolean validation_nccl_take(RowCursor *cursor, double scale, gboolean m
     if (*cursor->at == NULL)
         return FALSE;
     if (may_lack && strcmp(*cursor->at, "N/A") == 0)
-        *value = *half = NAN;
+        *value = *half = (double)NAN;
     else if (!validation_nccl_line_read_number(*cursor->at, value, half))
         return FALSE;
     *value *= scale;
@@ -198,7 +198,7 @@ static gboolean validation_nccl_side_agrees(const ValidationNcclRow *row, guint 
         return FALSE;
     double low = (double)row->bytes / (side->time + side->time_half);
     double high =
-        side->time > side->time_half ? (double)row->bytes / (side->time - side->time_half) : (double)INFINITY;
+        side->time > side->time_half ? (double)row->bytes / (side->time - side->time_half) : HUGE_VAL;
     return side->algbw + 2 * side->algbw_half >= 0.98 * low &&
            side->algbw - 2 * side->algbw_half <= 1.02 * high;
 }
@@ -211,7 +211,7 @@ static gboolean validation_nccl_read_cells(char **words, const GPtrArray *column
     row->redop[0] = '\0';
     row->root = -1;
     for (guint i = 0; i < VALIDATION_NCCL_SIDES; i++)
-        row->side[i] = (ValidationNcclSide){.time = NAN, .algbw = NAN, .busbw = NAN};
+        row->side[i] = VALIDATION_NCCL_NO_SIDE;
     if (*cursor.at != NULL && g_ascii_isalpha(**cursor.at) && strcmp(*cursor.at, "N/A") != 0)
         g_strlcpy(row->redop, *cursor.at++, sizeof row->redop);
     gboolean has_root = FALSE, counts_wrong = TRUE;
@@ -250,7 +250,7 @@ static gboolean validation_nccl_read_cells(char **words, const GPtrArray *column
         cursor.at++;
     if (!validation_nccl_take_side(&cursor, VALIDATION_NCCL_IN, counts_wrong) ||
         !validation_nccl_side_agrees(row, VALIDATION_NCCL_IN))
-        row->side[VALIDATION_NCCL_IN] = (ValidationNcclSide){.time = NAN, .algbw = NAN, .busbw = NAN};
+        row->side[VALIDATION_NCCL_IN] = VALIDATION_NCCL_NO_SIDE;
     return TRUE;
 }
 

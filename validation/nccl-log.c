@@ -83,11 +83,11 @@ void validation_nccl_log_run_finish(ValidationNcclRun *run)
 {
     g_array_sort(run->rows, validation_nccl_compare_rows);
     for (guint side = 0; side < VALIDATION_NCCL_SIDES; side++) {
-        double least = INFINITY; // of all sizes above group's
+        double least = HUGE_VAL; // of all sizes above group's
         for (guint end = run->rows->len; end > 0;) {
             const ValidationNcclRow *last = &g_array_index(run->rows, ValidationNcclRow, end - 1);
             gint64 bytes = last->bytes;
-            double group = INFINITY;
+            double group = HUGE_VAL;
             while (end > 0 && g_array_index(run->rows, ValidationNcclRow, end - 1).bytes == bytes) {
                 ValidationNcclSide *at = &g_array_index(run->rows, ValidationNcclRow, --end).side[side];
                 at->outlier = at->time > VALIDATION_NCCL_OUTLIER * least;
@@ -137,7 +137,7 @@ static double validation_nccl_median(const ValidationNcclRun *run, guint from, g
             g_array_append_val(times, at->time);
     }
     if (times->len == 0)
-        return NAN;
+        return (double)NAN;
     g_array_sort(times, validation_nccl_compare_doubles);
     double low = g_array_index(times, double, (times->len - 1) / 2),
            high = g_array_index(times, double, times->len / 2);

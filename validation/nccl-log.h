@@ -6,6 +6,7 @@
 #pragma once
 
 #include <glib.h>
+#include <math.h>
 
 typedef enum {
     VALIDATION_NCCL_ALL_REDUCE,
@@ -33,6 +34,10 @@ typedef struct {
     gboolean wrong;      // the tool found wrong results
     gboolean outlier;    // took VALIDATION_NCCL_OUTLIER times as long as a larger size: a warm-up, a hiccup
 } ValidationNcclSide;
+
+// A side that was not measured.
+#define VALIDATION_NCCL_NO_SIDE                                                                              \
+    ((ValidationNcclSide){.time = (double)NAN, .algbw = (double)NAN, .busbw = (double)NAN})
 
 enum { VALIDATION_NCCL_OUT, VALIDATION_NCCL_IN, VALIDATION_NCCL_SIDES }; // out-of-place, in-place
 
