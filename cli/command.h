@@ -15,4 +15,4 @@ typedef struct {
 
 // Each is defined in cli/cmd-NAME.c and stands once in the table of cli/main.c.
 extern const Command COMMAND_RUN, COMMAND_LIST, COMMAND_COLLECTIVE, COMMAND_CALC, COMMAND_TABLES, COMMAND_TOPO,
-    COMMAND_MODEL, COMMAND_PLOT, COMMAND_RUNS;
+    COMMAND_MODEL, COMMAND_PLOT, COMMAND_RUNS, COMMAND_FIT;

@@ -109,3 +109,19 @@ gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const
     coll_measure_clear(&run);
     return fine;
 }
+
+gboolean coll_measure_machine(const TopoMachine *machine, CollOp op, gint64 bytes, const CollAlgo *algo,
+                              const char *protocol, gboolean plain, const CollMeasureOptions *options, CollMeasure *out,
+                              GError **error)
+{
+    CollMeasureOptions own = options != NULL ? *options : (CollMeasureOptions){0};
+    CollNccl nccl;
+    own.chooser = coll_choice_plain;
+    own.choose = algo;
+    if (!plain && machine->tuning.present) {
+        coll_nccl_init(&nccl, &machine->tuning, machine->graph, algo, protocol);
+        own.chooser = coll_nccl_choose;
+        own.choose = &nccl;
+    }
+    return coll_measure_run(machine->graph, op, bytes, &own, out, error);
+}

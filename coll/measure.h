@@ -4,6 +4,7 @@
 #include <glib.h>
 
 #include "coll/choice.h"
+#include "coll/nccl.h"
 #include "sim/queue.h"
 #include "topo/machine.h"
 
@@ -33,3 +34,9 @@ typedef struct {
 // time, the machine has more GPUs than message by message allows, or the algorithm does not do this shape.
 gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const CollMeasureOptions *options,
                           CollMeasure *out, GError **error);
+
+// The same on a machine, chosen and costed as NCCL does where the machine has [nccl] (and plain does not say otherwise).
+// algo and protocol (NCCL's) NULL: whatever is chosen. options' chooser is not used; options may be NULL.
+gboolean coll_measure_machine(const TopoMachine *machine, CollOp op, gint64 bytes, const CollAlgo *algo,
+                              const char *protocol, gboolean plain, const CollMeasureOptions *options, CollMeasure *out,
+                              GError **error);

@@ -16,6 +16,13 @@ static void test_library(void **state)
         check_fine(error);
         if (machine->graph->links->len > 10000)
             continue; // longer than what is read back
+        const TopoWrite what = {
+            .title = "Round trip", .source = "tests", .chip = machine->device->name, .graph = machine->graph};
+        g_autofree char *text = topo_write_machine(&what, &error);
+        if (text == NULL) { // a file holds one link each way
+            check_says(error, "two links from");
+            continue;
+        }
         graphs_check_round_trip(machine->graph, machine->device->name);
         written++;
     }
