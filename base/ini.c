@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 enum { FILE_LIMIT = 1 << 20 };
 
@@ -125,14 +126,17 @@ static gboolean ini_scan(Ini *ini, GError **error)
 
 Ini *ini_read_text(const char *name, const char *text, gsize length, GError **error)
 {
+    static const char MARK[] = "\xef\xbb\xbf"; // which some editors put before UTF-8
+    if (length >= 3 && memcmp(text, MARK, 3) == 0) {
+        text += 3;
+        length -= 3;
+    }
     if (length > FILE_LIMIT) {
         base_error_set(error, BASE_ERROR_FAILED, name, "found more than 1 MiB, wanted a short text file");
         return NULL;
     }
-    if (memchr(text, '\0', length) != NULL || !g_utf8_validate(text, (gssize)length, NULL)) {
-        base_error_set(error, BASE_ERROR_FAILED, name, "found bytes that are not UTF-8 text, wanted key = value lines");
+    if (!text_check(name, text, length, "key = value lines", error))
         return NULL;
-    }
     g_autoptr(Ini) ini = g_new0(Ini, 1);
     ini->name = g_strdup(name);
     ini->text = g_strndup(text, length);
@@ -155,32 +159,22 @@ Ini *ini_read_text(const char *name, const char *text, gsize length, GError **er
 
 Ini *ini_read_file(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
     gsize length = 0;
-    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "%s",
-                       g_file_test(path, G_FILE_TEST_EXISTS) ? "found no regular file, wanted a text file"
-                                                             : "no such file");
-        return NULL;
-    }
-    g_autoptr(GMappedFile) mapped = NULL;
-    g_autoptr(GError) local = NULL;
-    mapped = g_mapped_file_new(path, FALSE, &local);
-    if (mapped == NULL) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "cannot be read: %s", local->message);
-        return NULL;
-    }
-    length = g_mapped_file_get_length(mapped);
-    if (length == 0)
-        return ini_read_text(path, "", 0, error);
-    if (length > FILE_LIMIT)
-        return ini_read_text(path, "", length, error);
-    text = g_memdup2(g_mapped_file_get_contents(mapped), length);
-    return ini_read_text(path, text, length, error);
+    g_autofree char *text = text_read_file(path, FILE_LIMIT, "a text file", &length, error);
+    return text == NULL ? NULL : ini_read_text(path, text, length, error);
 }
 
 gboolean ini_set(Ini *ini, const char *assignment, GError **error)
 {
+    if (!g_utf8_validate(assignment, -1, NULL))
+        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found bytes that are not UTF-8 text");
+    for (const char *at = assignment; *at != '\0'; at = g_utf8_next_char(at)) {
+        if (text_is_foreign(g_utf8_get_char(at))) {
+            g_autofree char *found = base_error_quote(assignment);
+            return base_error_set(error, BASE_ERROR_USAGE, "--set",
+                                  "found '%s' with a control character, wanted plain text", found);
+        }
+    }
     const char *equals = strchr(assignment, '=');
     const char *dot = equals == NULL ? NULL : g_strstr_len(assignment, equals - assignment, ".");
     if (dot == NULL || dot == assignment || dot + 1 == equals) {
@@ -189,8 +183,6 @@ gboolean ini_set(Ini *ini, const char *assignment, GError **error)
     }
     g_autofree char *section = g_strstrip(g_strndup(assignment, (gsize)(dot - assignment)));
     g_autofree char *key = g_strstrip(g_strndup(dot + 1, (gsize)(equals - dot - 1)));
-    if (!g_utf8_validate(assignment, -1, NULL))
-        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found bytes that are not UTF-8 text");
     IniEntry *entry = ini_find(ini, section, key);
     if (entry == NULL) {
         ini_add(ini, section, key, equals + 1, 0);

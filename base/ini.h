@@ -17,7 +17,8 @@ typedef enum {
     INI_REQUIRED,
 } IniNeed;
 
-// Reads a file (1 MiB at most, UTF-8). NULL with an error. Caller frees with ini_free.
+// Reads a file: 1 MiB at most, UTF-8 (a byte order mark is skipped), no control characters but tabs and line ends (LF
+// or CR LF), so that no value can steer a terminal. NULL with an error. Caller frees with ini_free.
 Ini *ini_read_file(const char *path, GError **error);
 // The same from memory; name stands in errors where a file's path would.
 Ini *ini_read_text(const char *name, const char *text, gsize length, GError **error);
