@@ -49,7 +49,7 @@ static Ini *run_open(const char *name, const RunOptions *options, GError **error
 
 static int run_run(int argc, char **argv, GError **error)
 {
-    g_auto(RunOptions) options = {0};
+    g_auto(RunOptions) options = {.gpus = G_MININT64}; // which nobody types
     const GOptionEntry entries[] = {
         {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "Override one key of the scenario (repeatable)",
          "SECTION.KEY=VALUE"},
@@ -65,7 +65,7 @@ static int run_run(int argc, char **argv, GError **error)
         "--set fills in the rest: job.tokens and compute.efficiency at least.";
     if (!options_parse(&COMMAND_RUN, entries, details, 0, 1, &argc, &argv, error))
         return BASE_ERROR_USAGE;
-    if (options.gpus < 0) {
+    if (options.gpus < 1 && options.gpus != G_MININT64) {
         base_error_set(error, BASE_ERROR_USAGE, "--gpus", "found %" G_GINT64_FORMAT ", wanted at least 1", options.gpus);
         return BASE_ERROR_USAGE;
     }
