@@ -39,6 +39,11 @@ gboolean ini_has(const Ini *ini, const char *section, const char *key);
 // "file:line: section.key", or "file: section.key" where the key is absent. Caller frees.
 char *ini_where(const Ini *ini, const char *section, const char *key);
 
+// What all getters stand on: remembers that the key is known; *value becomes its text (borrowed until the next ini_set),
+// NULL where it is absent. FALSE with an error where it is required and absent, naming a line that may be it misspelt.
+gboolean ini_ask(Ini *ini, const char *section, const char *key, IniNeed need, const char **value, GError **error);
+
+// The getters are in base/ini-get.c.
 gboolean ini_get_text(Ini *ini, const char *section, const char *key, IniNeed need, char **value, GError **error);
 gboolean ini_get_flag(Ini *ini, const char *section, const char *key, IniNeed need, gboolean *value,
                       GError **error); // yes or no

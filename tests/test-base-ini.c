@@ -108,6 +108,9 @@ static void test_values(void **state)
     assert_false(ini_get_text(ini, "job", "gone", INI_REQUIRED, &text, &error));
     check_says(error, "f.ini: job.gone: missing");
     g_clear_error(&error);
+    assert_false(ini_get_text(ini, "jobs", "bucket_t", INI_REQUIRED, &text, &error));
+    check_says(error, "f.ini: jobs.bucket_t: missing (line 4 has job.buckett)");
+    g_clear_error(&error);
     assert_false(ini_finish(ini, &error));
     check_says(error, "f.ini:4: job.buckett: unknown key (did you mean 'bucket'?)");
 }

@@ -172,7 +172,7 @@ static gsize roll(Dice *dice, gsize sides)
 
 static void mutate_bytes(GString *text, Dice *dice)
 {
-    gsize at = roll(dice, text->len);
+    gsize at = roll(dice, text->len), some = 1 + roll(dice, 4);
     switch (roll(dice, 4)) {
     case 0:
         text->str[at] = (char)(text->str[at] ^ (1 << roll(dice, 8)));
@@ -184,7 +184,7 @@ static void mutate_bytes(GString *text, Dice *dice)
         g_string_insert_c(text, (gssize)at, (char)roll(dice, 256));
         break;
     default:
-        g_string_erase(text, (gssize)at, (gssize)MIN(1 + roll(dice, 4), text->len - at));
+        g_string_erase(text, (gssize)at, (gssize)MIN(some, text->len - at));
         break;
     }
 }
