@@ -38,21 +38,43 @@ char **library_list(const char *folder, const char *extension)
     return (char **)g_ptr_array_steal(names, NULL);
 }
 
+static gboolean library_is_path(const char *name)
+{
+    return strchr(name, '/') != NULL || g_str_has_suffix(name, ".ini");
+}
+
+// The library's file of a name; NULL with an error.
+static GBytes *library_get(const char *folder, const char *what, const char *name, const char *where, GError **error)
+{
+    g_autofree char *path = g_strdup_printf("%s/%s.ini", folder, name);
+    GBytes *bytes = library_find(path);
+    if (bytes != NULL)
+        return bytes;
+    g_auto(GStrv) names = library_list(folder, ".ini");
+    g_autofree char *hint = suggest_hint(name, (const char *const *)names);
+    g_autofree char *quoted = base_error_quote(name);
+    base_error_set(error, BASE_ERROR_FAILED, where,
+                   "found no %s '%s' in the library%s, wanted a name from 'stepline list %ss' or a path with a '/'", what,
+                   quoted, hint, what);
+    return NULL;
+}
+
+gboolean library_check(const char *folder, const char *what, const char *name, const char *where, GError **error)
+{
+    if (library_is_path(name))
+        return TRUE;
+    g_autoptr(GBytes) bytes = library_get(folder, what, name, where, error);
+    return bytes != NULL;
+}
+
 Ini *library_read_ini(const char *folder, const char *what, const char *name, const char *where, GError **error)
 {
-    if (strchr(name, '/') != NULL || g_str_has_suffix(name, ".ini"))
+    if (library_is_path(name))
         return ini_read_file(name, error);
-    g_autofree char *path = g_strdup_printf("%s/%s.ini", folder, name);
-    g_autoptr(GBytes) bytes = library_find(path);
-    if (bytes == NULL) {
-        g_auto(GStrv) names = library_list(folder, ".ini");
-        g_autofree char *hint = suggest_hint(name, (const char *const *)names);
-        g_autofree char *quoted = base_error_quote(name);
-        base_error_set(error, BASE_ERROR_FAILED, where,
-                       "found no %s '%s' in the library%s, wanted a name from 'stepline list %ss' or a path with a '/'",
-                       what, quoted, hint, what);
+    g_autoptr(GBytes) bytes = library_get(folder, what, name, where, error);
+    if (bytes == NULL)
         return NULL;
-    }
+    g_autofree char *path = g_strdup_printf("%s/%s.ini", folder, name);
     gsize length = 0;
     const char *text = g_bytes_get_data(bytes, &length);
     return ini_read_text(path, text, length, error);

@@ -16,6 +16,10 @@ GBytes *library_find(const char *path);
 // NULL-terminated, never NULL. Caller frees with g_strfreev.
 char **library_list(const char *folder, const char *extension);
 
+// Whether a 'use' key's name is one of the library's, or a path (which may or may not be there). FALSE with the error that
+// library_read_ini would give.
+gboolean library_check(const char *folder, const char *what, const char *name, const char *where, GError **error);
+
 // Reads what a 'use' key names: a path where name holds a '/' or ends in extension, else the library's file
 // FOLDER/NAME.EXTENSION. what ("machine") stands in the error, which starts with where (may be NULL) and names
 // the nearest entry. NULL with an error.

@@ -32,9 +32,19 @@ static guint suggest_distance(const char *a, const char *b)
     return rows[n % 3][m];
 }
 
+// The first name that starts with word, which is then half typed.
+static const char *suggest_start(const char *word, const char *const *names)
+{
+    for (; strlen(word) >= 3 && *names != NULL; names++)
+        if (g_ascii_strncasecmp(*names, word, strlen(word)) == 0)
+            return *names;
+    return NULL;
+}
+
 const char *suggest_find(const char *word, const char *const *names)
 {
     const char *nearest = NULL;
+    const char *const *known = names;
     guint least = (guint)MAX(strlen(word) / 3, 1) + 1;
     for (; *names != NULL; names++) {
         guint distance = suggest_distance(word, *names);
@@ -43,7 +53,7 @@ const char *suggest_find(const char *word, const char *const *names)
             nearest = *names;
         }
     }
-    return nearest;
+    return nearest != NULL ? nearest : suggest_start(word, known);
 }
 
 char *suggest_hint(const char *word, const char *const *names)

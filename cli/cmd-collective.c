@@ -163,7 +163,9 @@ static gboolean collective_read(const CollectiveOptions *options, CollMeasureOpt
     if (!coll_choice_find_op(options->op != NULL ? options->op : "all-reduce", "--op", &shape->op, error) ||
         !units_parse_whole(UNITS_BYTES, options->size, "--size", &shape->bytes, error))
         return FALSE;
-    *algo = coll_choice_find(options->algorithm != NULL ? options->algorithm : "ring", shape->op, "--algorithm", error);
+    CollChoice choice;
+    coll_choice_plain(NULL, shape, &choice);
+    *algo = options->algorithm != NULL ? coll_choice_find(options->algorithm, shape->op, "--algorithm", error) : choice.algo;
     if (*algo == NULL)
         return FALSE;
     how->no_fuse = options->no_shortcuts;
@@ -231,8 +233,14 @@ static int collective_run(int argc, char **argv, GError **error)
                        STEPS_RANKS_MAX);
         return BASE_ERROR_USAGE;
     }
+    if (options.steps && algo->switches(&shape) > 0) {
+        base_error_set(error, BASE_ERROR_USAGE, "--steps", "algorithm '%s' works in switches, wanted one of ranks only",
+                       algo->name);
+        return BASE_ERROR_USAGE;
+    }
+    how.choose = algo;
     CollMeasure measure;
-    if (!coll_measure_run(machine->graph, shape.op, algo, shape.bytes, &how, &measure, error) ||
+    if (!coll_measure_run(machine->graph, shape.op, shape.bytes, &how, &measure, error) ||
         (options.steps && !collective_steps(algo, &shape, error)))
         return BASE_ERROR_FAILED;
     collective_print(machine, &shape, algo, &measure, options.json);

@@ -4,16 +4,25 @@
 // releases. The same two functions drive the simulation (coll/group.h), the symbolic check (coll/symbolic.h) and the
 // printed steps, so that what is checked is what is simulated. The vector of bytes is cut into pieces, numbered from
 // 0; the first bytes % pieces of them are a byte longer than the others.
+//
+// Messages from one member to another arrive in the order in which they were sent; nothing else may be relied on.
+//
+// Ranks stand in islands of equal size, consecutive ranks together (shape->island; one island if there is but one).
+// Where a switch takes part (reducing and copying on its own), it is a member after the ranks: number ranks + i is the
+// switch of island i, number ranks + islands the switch between islands.
 #pragma once
 
 #include <glib.h>
 
 typedef enum {
     COLL_OP_ALL_REDUCE,         // every rank has the whole vector, ends with the sum of all
-    COLL_OP_REDUCE_SCATTER,     // the same, but rank r ends with piece r of the sum
-    COLL_OP_ALL_GATHER,         // rank r has piece r of the vector, every rank ends with all pieces
-    COLL_OP_ALL_GATHER_PAYLOAD, // pieces that cannot be summed (compressed gradients): as all-gather, but bytes is the
-                                // size of one rank's piece, so that the vector is ranks x bytes
+    COLL_OP_REDUCE_SCATTER,     // the same, but rank r ends with the r-th part of the sum
+    COLL_OP_ALL_GATHER,         // rank r has the r-th part of the vector, every rank ends with all
+    COLL_OP_ALL_GATHER_PAYLOAD, // parts that cannot be summed (compressed gradients): as all-gather, but bytes is the
+                                // size of one rank's part
+    COLL_OP_BROADCAST,          // every rank ends with rank 0's vector
+    COLL_OP_ALL_TO_ALL,         // rank r ends with the r-th part of every rank's vector of bytes
+    COLL_OP_SEND_RECV,          // rank r ends with the vector of bytes of rank r - 1
     COLL_OPS,
 } CollOp;
 
@@ -22,17 +31,20 @@ extern const char *const COLL_OP_NAMES[];
 
 typedef struct {
     CollOp op;
-    guint32 ranks; // p >= 1
-    gint64 bytes;  // >= 0: of the vector (of one piece, for COLL_OP_ALL_GATHER_PAYLOAD)
+    guint32 ranks;  // p >= 1
+    guint32 island; // ranks in an island, divides p; 0 is read as p
+    guint32 chunks; // into how many chunks a pipelined algorithm cuts the vector, >= 1; 0 is read as 1
+    gint64 bytes;   // >= 0: of one rank's vector (of one rank's part, for COLL_OP_ALL_GATHER_PAYLOAD)
 } CollShape;
 
 // One message.
 typedef struct {
     guint32 step;     // numbers the sender's messages: it sends at most one in a step
-    guint32 from, to; // ranks of the collective
+    guint32 from, to; // ranks of the collective, or switches
     guint32 slot;     // which of the sender's peers to is
     guint32 piece;    // first piece sent
-    guint32 pieces;   // how many, wrapping round
+    guint32 pieces;   // how many: piece, piece + stride, ..., wrapping round
+    guint32 stride;   // 0 is read as 1
     gboolean reduce;  // the receiver adds it to its own, else replaces its own
 } CollSend;
 
@@ -40,7 +52,7 @@ typedef struct {
 typedef struct CollRun CollRun;
 struct CollRun {
     CollShape shape;
-    guint32 *state; // a word per rank for the algorithm's use, zero at begin; owned by whoever runs it
+    guint32 *state; // algo->states words for the algorithm's use, zero at begin; owned by whoever runs it
     void (*emit)(CollRun *run, const CollSend *send);
 };
 
@@ -48,27 +60,61 @@ typedef struct {
     const char *name;  // "ring"
     const char *title; // one line for people
     gboolean ops[COLL_OPS];
-    // How many pieces the vector is cut into.
+    // NULL, or the reason why it does not do this shape ("wants islands of equal size"). Static text.
+    const char *(*refuses)(const CollShape *shape);
+    // How many pieces all vectors together are cut into.
     guint32 (*pieces)(const CollShape *shape);
-    // How many peers a rank may send to, and the peer of a slot (G_MAXUINT32: this rank has none there).
+    // How many switches take part.
+    guint32 (*switches)(const CollShape *shape);
+    // How many peers a member may send to, and the peer of a slot (G_MAXUINT32: this member has none there).
     guint32 (*slots)(const CollShape *shape);
-    guint32 (*peer)(const CollShape *shape, guint32 rank, guint32 slot);
+    guint32 (*peer)(const CollShape *shape, guint32 member, guint32 slot);
+    // How many words of state.
+    guint64 (*states)(const CollShape *shape);
     // How many messages it takes in all; 0: it is over at once.
     guint64 (*messages)(const CollShape *shape);
     void (*begin)(CollRun *run);
     void (*received)(CollRun *run, guint32 step, guint32 from, guint32 to);
 } CollAlgo;
 
-extern const CollAlgo COLL_RING, COLL_BINOMIAL_TREE;
+extern const CollAlgo COLL_RING, COLL_RAILS, COLL_BINOMIAL_TREE, COLL_DOUBLE_TREE, COLL_HALVING, COLL_TWO_LEVEL,
+    COLL_NVLS, COLL_NVLS_TREE, COLL_SHARP, COLL_PAIRS, COLL_PAIRS_TWO_LEVEL, COLL_CHAIN;
 
-// The bytes of pieces first .. first + n - 1 (wrapping round) of a vector cut into that many.
-static inline gint64 coll_piece_bytes(const CollShape *shape, guint32 pieces, guint32 first, guint32 n)
+static inline guint32 coll_island(const CollShape *shape)
 {
-    if (shape->op == COLL_OP_ALL_GATHER_PAYLOAD)
-        return shape->bytes * n;
-    gint64 each = shape->bytes / pieces, longer = shape->bytes % pieces;
-    gint64 sum = each * n;
-    for (guint32 i = 0; i < n; i++)
-        sum += (first + i) % pieces < longer;
+    return shape->island == 0 ? shape->ranks : shape->island;
+}
+
+static inline guint32 coll_islands(const CollShape *shape)
+{
+    return shape->ranks / coll_island(shape);
+}
+
+static inline guint32 coll_chunks(const CollShape *shape)
+{
+    return MAX(shape->chunks, 1);
+}
+
+// The bytes that the pieces are cut from: one vector, or all ranks' where each has its own.
+static inline gint64 coll_vector_bytes(const CollShape *shape)
+{
+    gboolean own = shape->op == COLL_OP_ALL_GATHER_PAYLOAD || shape->op == COLL_OP_ALL_TO_ALL ||
+                   shape->op == COLL_OP_SEND_RECV;
+    return own ? shape->bytes * shape->ranks : shape->bytes;
+}
+
+// The bytes of a send when the vector is cut into pieces.
+static inline gint64 coll_send_bytes(gint64 vector, guint32 pieces, const CollSend *send)
+{
+    gint64 each = vector / pieces, longer = vector % pieces;
+    gint64 sum = each * send->pieces;
+    guint32 stride = MAX(send->stride, 1);
+    for (guint32 i = 0; longer > 0 && i < send->pieces; i++)
+        sum += (send->piece + (guint64)i * stride) % pieces < (guint64)longer;
     return sum;
 }
+
+// For algorithms without switches, without state, or for any shape.
+guint32 coll_algo_no_switches(const CollShape *shape);
+guint64 coll_algo_no_states(const CollShape *shape);
+const char *coll_algo_any_shape(const CollShape *shape);

@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/suggest.h"
 
-const char *const COLL_OP_NAMES[] = {"all-reduce", "reduce-scatter", "all-gather", "all-gather-payload", NULL};
-
-const CollAlgo *const COLL_ALGOS[] = {&COLL_RING, &COLL_BINOMIAL_TREE, NULL};
-const char *const COLL_ALGO_NAMES[] = {"ring", "binomial-tree", NULL};
+const CollAlgo *const COLL_ALGOS[] = {
+    &COLL_RING,      &COLL_RAILS, &COLL_BINOMIAL_TREE, &COLL_DOUBLE_TREE, &COLL_HALVING,         &COLL_TWO_LEVEL, &COLL_NVLS,
+    &COLL_NVLS_TREE, &COLL_SHARP, &COLL_PAIRS,         &COLL_PAIRS_TWO_LEVEL, &COLL_CHAIN, NULL,
+};
 
 static gboolean coll_choice_refuse(const char *what, const char *found, const char *const *names, const char *where,
                                    GError **error)
@@ -23,8 +23,11 @@ static gboolean coll_choice_refuse(const char *what, const char *found, const ch
 
 const CollAlgo *coll_choice_find(const char *name, CollOp op, const char *where, GError **error)
 {
+    const char *names[G_N_ELEMENTS(COLL_ALGOS)] = {0};
+    guint n = 0;
     for (guint i = 0; COLL_ALGOS[i] != NULL; i++) {
-        g_assert(strcmp(COLL_ALGOS[i]->name, COLL_ALGO_NAMES[i]) == 0);
+        if (COLL_ALGOS[i]->ops[op])
+            names[n++] = COLL_ALGOS[i]->name;
         if (strcmp(COLL_ALGOS[i]->name, name) != 0)
             continue;
         if (COLL_ALGOS[i]->ops[op])
@@ -32,7 +35,7 @@ const CollAlgo *coll_choice_find(const char *name, CollOp op, const char *where,
         base_error_set(error, BASE_ERROR_FAILED, where, "algorithm '%s' does no %s", name, COLL_OP_NAMES[op]);
         return NULL;
     }
-    coll_choice_refuse("algorithm", name, COLL_ALGO_NAMES, where, error);
+    coll_choice_refuse("algorithm", name, names, where, error);
     return NULL;
 }
 
@@ -45,4 +48,16 @@ gboolean coll_choice_find_op(const char *name, const char *where, CollOp *op, GE
         }
     }
     return coll_choice_refuse("operation", name, COLL_OP_NAMES, where, error);
+}
+
+guint32 coll_choice_chunks(gint64 bytes)
+{
+    return bytes <= 64 << 10 ? 1 : (guint32)CLAMP(bytes >> 20, 4, 256);
+}
+
+void coll_choice_plain(gconstpointer user, const CollShape *shape, CollChoice *choice)
+{
+    *choice = (CollChoice){.algo = user, .chunks = coll_choice_chunks(shape->bytes)};
+    for (guint i = 0; choice->algo == NULL || !choice->algo->ops[shape->op]; i++)
+        choice->algo = COLL_ALGOS[i];
 }

@@ -1,6 +1,8 @@
 // coll/group.c: collectives on the simulated network.
 #include "coll/group.h"
 
+#include <string.h>
+
 #include "base/error.h"
 
 #define EVENTS_MAX 1e11 // some hours of simulation; what asks for more is a mistake
@@ -8,44 +10,44 @@
 static void coll_group_emit(CollRun *run, const CollSend *send)
 {
     CollGroup *group = (CollGroup *)run;
-    gint64 bytes = send->pieces == 1
-                       ? group->piece + (send->piece < group->longer)
-                       : coll_piece_bytes(&run->shape, group->pieces, send->piece, send->pieces);
+    const CollPlan *plan = group->plan;
+    const CollChoice *choice = &plan->choice;
+    gsize peer = (gsize)send->from * plan->slots + send->slot;
+    gint64 bytes = send->pieces == 1 ? group->piece + (send->piece < group->longer)
+                                     : coll_send_bytes(coll_vector_bytes(&run->shape), group->pieces, send);
+    if (choice->wire_num != choice->wire_den)
+        bytes = (gint64)(((unsigned __int128)(guint64)bytes * choice->wire_num + choice->wire_den - 1) /
+                         choice->wire_den);
     SimFlight flight = {.bytes = bytes,
-                        .key = (guint64)group->id << 32 | (guint32)(send->step * run->shape.ranks + send->from),
-                        .route = group->routes[send->from * group->slots + send->slot],
+                        .key = (guint64)group->id << 32 | (guint32)(send->step * plan->members + send->from),
+                        .route = plan->routes[peer],
                         .owner = group->id,
                         .step = send->step,
                         .from = send->from,
                         .to = send->to};
-    group->sent[send->from] += flight.bytes;
-    sim_network_send(group->network, &flight);
+    if (send->from < run->shape.ranks)
+        group->sent[send->from] += bytes;
+    sim_network_send(group->network, &flight, plan->delays[peer] + (group->starting ? choice->base : 0));
 }
 
-CollGroup *coll_group_new(guint32 id, const CollAlgo *algo, CollFabric *fabric, const guint32 *members, guint32 n,
-                          CollDone done, gpointer user)
+CollGroup *coll_group_new(guint32 id, CollChooser chooser, gconstpointer choose, CollFabric *fabric,
+                          const guint32 *gpus, guint32 n, CollDone done, gpointer user)
 {
     g_assert(n >= 1 && n <= COLL_GROUP_RANKS_MAX && id < G_MAXUINT32 >> 4);
     CollGroup *group = g_new0(CollGroup, 1);
     group->run.shape.ranks = n;
+    group->run.shape.island = coll_fabric_island(fabric->graph, gpus, n);
     group->run.emit = coll_group_emit;
-    group->run.state = g_new0(guint32, n);
-    group->algo = algo;
+    group->chooser = chooser;
+    group->choose = choose;
+    group->fabric = fabric;
     group->network = fabric->network;
     group->id = id;
-    group->members = g_memdup2(members, n * sizeof *members);
+    group->gpus = g_memdup2(gpus, n * sizeof *gpus);
     group->sent = g_new0(gint64, n);
+    group->plans = g_ptr_array_new();
     group->done = done;
     group->user = user;
-    group->slots = algo->slots(&group->run.shape);
-    group->routes = g_new(guint32, (gsize)n * group->slots + 1);
-    for (guint32 rank = 0; rank < n; rank++) {
-        for (guint32 slot = 0; slot < group->slots; slot++) {
-            guint32 peer = algo->peer(&group->run.shape, rank, slot);
-            group->routes[rank * group->slots + slot] =
-                peer == G_MAXUINT32 ? G_MAXUINT32 : coll_fabric_route(fabric, members[rank], members[peer]);
-        }
-    }
     return group;
 }
 
@@ -53,17 +55,116 @@ void coll_group_free(CollGroup *group)
 {
     if (group == NULL)
         return;
+    for (guint i = 0; i < group->plans->len; i++) {
+        CollPlan *plan = group->plans->pdata[i];
+        g_free(plan->routes);
+        g_free(plan->delays);
+        g_free(plan);
+    }
+    g_ptr_array_unref(group->plans);
     g_free(group->run.state);
-    g_free(group->members);
-    g_free(group->routes);
+    g_free(group->gpus);
     g_free(group->sent);
     g_free(group);
+}
+
+// The graph's node of a member: a GPU, an island's switch, or the network's. G_MAXUINT32: the machine has no such switch.
+static guint32 coll_group_node(const CollGroup *group, guint32 member)
+{
+    const TopoGraph *graph = group->fabric->graph;
+    const CollShape *shape = &group->run.shape;
+    if (member < shape->ranks)
+        return topo_graph_gpu(graph, group->gpus[member]);
+    guint32 island = member - shape->ranks;
+    if (island == coll_islands(shape))
+        return coll_fabric_network_switch(graph);
+    guint32 first = topo_graph_gpu(graph, group->gpus[island * coll_island(shape)]);
+    return coll_fabric_switch(graph, topo_graph_node(graph, first)->island);
+}
+
+static CollPlan *coll_group_find(const CollGroup *group, const CollChoice *choice)
+{
+    for (guint i = 0; i < group->plans->len; i++) {
+        CollPlan *plan = group->plans->pdata[i];
+        if (plan->choice.algo == choice->algo && g_strcmp0(plan->choice.protocol, choice->protocol) == 0)
+            return plan;
+    }
+    return NULL;
+}
+
+static void coll_group_compile(CollGroup *group, CollPlan *plan, const guint32 *nodes)
+{
+    const CollShape *shape = &group->run.shape;
+    const CollAlgo *algo = plan->choice.algo;
+    gsize n = (gsize)plan->members * plan->slots;
+    plan->routes = g_new(guint32, n + 1);
+    plan->delays = g_new0(Ps, n + 1);
+    for (guint32 member = 0; member < plan->members; member++) {
+        gboolean capped = plan->choice.cap > 0 && member < shape->ranks;
+        guint32 port = capped ? sim_network_add_link(group->network, plan->choice.cap, 0) : G_MAXUINT32;
+        for (guint32 slot = 0; slot < plan->slots; slot++) {
+            gsize at = (gsize)member * plan->slots + slot;
+            guint32 peer = algo->peer(shape, member, slot);
+            plan->routes[at] = G_MAXUINT32;
+            if (peer == G_MAXUINT32)
+                continue;
+            TopoLinkClass class = TOPO_LINK_NVLINK;
+            plan->routes[at] = coll_fabric_route(group->fabric, nodes[member], nodes[peer], port, &class);
+            plan->delays[at] = plan->choice.hop[class];
+        }
+    }
+}
+
+gboolean coll_group_prepare(CollGroup *group, CollOp op, gint64 bytes, GError **error)
+{
+    CollShape *shape = &group->run.shape;
+    shape->op = op;
+    shape->bytes = bytes;
+    CollChoice choice;
+    group->chooser(group->choose, shape, &choice);
+    shape->chunks = choice.chunks;
+    const char *refusal = choice.algo->refuses(shape);
+    if (refusal != NULL)
+        return base_error_set(error, BASE_ERROR_FAILED, NULL, "algorithm '%s' %s: found %u ranks in islands of %u",
+                              choice.algo->name, refusal, shape->ranks, coll_island(shape));
+    if (coll_group_find(group, &choice) != NULL)
+        return TRUE;
+    guint32 members = shape->ranks + choice.algo->switches(shape);
+    g_autofree guint32 *nodes = g_new(guint32, members);
+    for (guint32 member = 0; member < members; member++) {
+        nodes[member] = coll_group_node(group, member);
+        if (nodes[member] == G_MAXUINT32)
+            return base_error_set(error, BASE_ERROR_FAILED, NULL,
+                                  "algorithm '%s' wants a switch that reduces, and the machine has none %s",
+                                  choice.algo->name,
+                                  member == shape->ranks + coll_islands(shape) ? "between its islands"
+                                                                               : "in every island");
+    }
+    CollPlan *plan = g_new0(CollPlan, 1);
+    plan->choice = choice;
+    plan->members = members;
+    plan->slots = choice.algo->slots(shape);
+    coll_group_compile(group, plan, nodes);
+    g_ptr_array_add(group->plans, plan);
+    return TRUE;
+}
+
+const CollChoice *coll_group_choice(const CollGroup *group, CollOp op, gint64 bytes)
+{
+    CollShape shape = group->run.shape;
+    shape.op = op;
+    shape.bytes = bytes;
+    CollChoice choice;
+    group->chooser(group->choose, &shape, &choice);
+    const CollPlan *plan = coll_group_find(group, &choice);
+    g_assert(plan != NULL); // it has been prepared
+    return &plan->choice;
 }
 
 gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where, GError **error)
 {
     const double limit = 0.45 * (double)PS_MAX; // leaves room for compute, which is a day at most
-    double slowest = 0, longest = 0;            // ps a byte; ps
+    double slowest = 0, longest = 0, messages = 0; // ps a byte; ps; of one collective
     const SimNetwork *network = group->network;
     for (guint32 i = 0; i < network->routes.routes->len; i++) {
         const SimRoute *route = sim_routes_get(&network->routes, i);
@@ -76,12 +177,20 @@ gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collecti
         }
         longest = MAX(longest, latency);
     }
-    double sends = 2.0 * group->run.shape.ranks;
-    double worst = sends * ((double)bytes * slowest + (double)collectives * longest);
-    // A vector must also be countable in one message's int64 picoseconds, and its messages in int64 bytes.
+    for (guint i = 0; i < group->plans->len; i++) {
+        const CollPlan *plan = group->plans->pdata[i];
+        CollShape shape = group->run.shape;
+        shape.chunks = plan->choice.chunks;
+        messages = MAX(messages, (double)plan->choice.algo->messages(&shape));
+        for (guint class = 0; class < TOPO_LINK_CLASSES; class ++)
+            longest = MAX(longest, (double)(plan->choice.hop[class] + plan->choice.base));
+    }
+    double sends = 4.0 * group->run.shape.ranks; // vectors that pass one link at most, also where all ranks' do
+    double rounds = MAX(sends, 64);
+    double worst = sends * (double)bytes * slowest + rounds * (double)collectives * longest;
     if (worst < limit && (double)bytes * sends < 0.45 * (double)G_MAXINT64) {
         double chunks = (double)bytes / (double)network->chunk;
-        double events = 2 * ((double)collectives * (double)group->algo->messages(&group->run.shape) + sends * chunks);
+        double events = 2 * ((double)collectives * messages + sends * chunks);
         if (events < EVENTS_MAX && chunks < G_MAXINT32)
             return TRUE;
         return base_error_set(error, BASE_ERROR_FAILED, where,
@@ -96,6 +205,37 @@ gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collecti
                           size, group->run.shape.ranks, slowest > 0 ? 1e12 / slowest : 0, longest * 1e-12);
 }
 
+static void coll_group_start(CollGroup *group)
+{
+    CollShape *shape = &group->run.shape;
+    CollChoice choice;
+    group->chooser(group->choose, shape, &choice);
+    shape->chunks = choice.chunks;
+    CollPlan *plan = coll_group_find(group, &choice);
+    g_assert(plan != NULL); // it has been prepared
+    plan->choice = choice;  // base and chunks go by size
+    group->plan = plan;
+    group->left = choice.algo->messages(shape);
+    group->pieces = choice.algo->pieces(shape);
+    group->piece = coll_vector_bytes(shape) / group->pieces;
+    group->longer = coll_vector_bytes(shape) % group->pieces;
+    guint64 states = choice.algo->states(shape);
+    g_assert(states < G_MAXUINT32);
+    if (states > group->room) {
+        group->room = (guint32)states;
+        group->run.state = g_renew(guint32, group->run.state, group->room);
+    }
+    if (states > 0)
+        memset(group->run.state, 0, states * sizeof *group->run.state);
+    if (group->left == 0) {
+        group->done(group->user, group);
+        return;
+    }
+    group->starting = TRUE;
+    choice.algo->begin(&group->run);
+    group->starting = FALSE;
+}
+
 void coll_group_arrive(CollGroup *group, CollOp op, gint64 bytes)
 {
     CollShape *shape = &group->run.shape;
@@ -106,24 +246,14 @@ void coll_group_arrive(CollGroup *group, CollOp op, gint64 bytes)
     if (++group->arrived < shape->ranks)
         return;
     group->arrived = 0;
-    group->left = group->algo->messages(shape);
-    group->pieces = group->algo->pieces(shape);
-    group->piece = coll_piece_bytes(shape, group->pieces, group->pieces - 1, 1);
-    group->longer = op == COLL_OP_ALL_GATHER_PAYLOAD ? 0 : bytes % group->pieces;
-    if (group->left == 0) {
-        group->done(group->user, group);
-        return;
-    }
-    for (guint32 rank = 0; rank < shape->ranks; rank++)
-        group->run.state[rank] = 0;
-    group->algo->begin(&group->run);
+    coll_group_start(group);
 }
 
 void coll_group_received(CollGroup *group, const SimFlight *flight)
 {
     g_assert(group->left > 0);
     group->left--;
-    group->algo->received(&group->run, flight->step, flight->from, flight->to);
+    group->plan->choice.algo->received(&group->run, flight->step, flight->from, flight->to);
     if (group->left == 0)
         group->done(group->user, group);
 }

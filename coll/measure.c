@@ -27,8 +27,7 @@ static void coll_measure_done(gpointer user, CollGroup *group)
     measuring->end = measuring->engine.now;
 }
 
-static void coll_measure_init(CollMeasuring *run, const TopoGraph *graph, const CollAlgo *algo,
-                              const CollMeasureOptions *options)
+static void coll_measure_init(CollMeasuring *run, const TopoGraph *graph, const CollMeasureOptions *options)
 {
     *run = (CollMeasuring){0};
     sim_engine_init(&run->engine, options->queue);
@@ -39,8 +38,8 @@ static void coll_measure_init(CollMeasuring *run, const TopoGraph *graph, const 
     g_autofree guint32 *members = g_new(guint32, ranks);
     for (guint32 i = 0; i < ranks; i++)
         members[i] = i;
-    run->group = coll_group_new(0, algo, &run->fabric, members, ranks, coll_measure_done, run);
-    sim_network_freeze(&run->network, !options->no_fuse);
+    run->group = coll_group_new(0, options->chooser != NULL ? options->chooser : coll_choice_plain, options->choose,
+                                &run->fabric, members, ranks, coll_measure_done, run);
 }
 
 static void coll_measure_clear(CollMeasuring *run)
@@ -51,13 +50,13 @@ static void coll_measure_clear(CollMeasuring *run)
     sim_engine_clear(&run->engine);
 }
 
-static void coll_measure_sum(CollMeasuring *run, CollOp op, CollMeasure *out)
+static void coll_measure_sum(CollMeasuring *run, const TopoGraph *graph, CollOp op, CollMeasure *out)
 {
     sim_network_finish(&run->network);
     SimTrace trace;
     sim_trace_init(&trace, FALSE);
     sim_trace_add(&trace, 0, (guint32)op, 0, run->end);
-    for (guint32 i = 0; i < run->network.link_list->len; i++)
+    for (guint32 i = 0; i < graph->links->len; i++)
         if (run->network.link_bytes[i] != 0)
             sim_trace_add_link(&trace, i, run->network.link_bytes[i], run->network.link_busy[i]);
     out->time = run->end;
@@ -72,8 +71,8 @@ static void coll_measure_sum(CollMeasuring *run, CollOp op, CollMeasure *out)
     sim_trace_clear(&trace);
 }
 
-gboolean coll_measure_run(const TopoGraph *graph, CollOp op, const CollAlgo *algo, gint64 bytes,
-                          const CollMeasureOptions *options, CollMeasure *out, GError **error)
+gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const CollMeasureOptions *options,
+                          CollMeasure *out, GError **error)
 {
     const CollMeasureOptions defaults = {0};
     guint32 ranks = graph->gpus->len;
@@ -81,12 +80,20 @@ gboolean coll_measure_run(const TopoGraph *graph, CollOp op, const CollAlgo *alg
         return base_error_set(error, BASE_ERROR_FAILED, NULL, "found %u GPUs, wanted at most %u", ranks,
                               COLL_GROUP_RANKS_MAX);
     gint64 vector = 0;
-    if (__builtin_mul_overflow(bytes, op == COLL_OP_ALL_GATHER_PAYLOAD ? (gint64)ranks : 1, &vector))
+    if (__builtin_mul_overflow(bytes, (gint64)ranks, &vector))
         return base_error_set(error, BASE_ERROR_FAILED, NULL, "found %u pieces of a size that is out of range", ranks);
+    const CollShape shape = {.op = op, .ranks = ranks, .bytes = bytes};
+    vector = coll_vector_bytes(&shape);
+    if (options == NULL)
+        options = &defaults;
     *out = (CollMeasure){0};
     CollMeasuring run;
-    coll_measure_init(&run, graph, algo, options != NULL ? options : &defaults);
-    gboolean fine = coll_group_check(run.group, vector, 1, NULL, error);
+    coll_measure_init(&run, graph, options);
+    gboolean fine = coll_group_prepare(run.group, op, bytes, error);
+    if (fine) {
+        sim_network_freeze(&run.network, !options->no_fuse);
+        fine = coll_group_check(run.group, vector, 1, NULL, error);
+    }
     if (fine) {
         gint64 start = g_get_monotonic_time();
         for (guint32 i = 0; i < ranks; i++)
@@ -94,7 +101,10 @@ gboolean coll_measure_run(const TopoGraph *graph, CollOp op, const CollAlgo *alg
         sim_engine_run(&run.engine);
         out->wall_s = (double)(g_get_monotonic_time() - start) * 1e-6;
         g_assert(run.group->left == 0);
-        coll_measure_sum(&run, op, out);
+        coll_measure_sum(&run, graph, op, out);
+        const CollChoice *choice = coll_group_choice(run.group, op, bytes);
+        out->algo = choice->algo;
+        out->protocol = choice->protocol;
     }
     coll_measure_clear(&run);
     return fine;

@@ -3,12 +3,14 @@
 
 #include <glib.h>
 
-#include "coll/algo.h"
+#include "coll/choice.h"
 #include "sim/queue.h"
 #include "topo/machine.h"
 
 typedef struct {
-    SimQueueKind queue; //
+    SimQueueKind queue;   //
+    CollChooser chooser;  // NULL: coll_choice_plain with choose as the algorithm
+    gconstpointer choose; // borrowed: the chooser's own
     gboolean no_fuse;   // without the shortcut of sim/route.h
     gint64 chunk;       // bytes; 0: the default
 } CollMeasureOptions;
@@ -19,13 +21,15 @@ typedef struct {
     guint64 events;        // run by the engine
     double sent_mean;      // bytes sent per rank
     double sent_max;       //
+    const CollAlgo *algo;  // that was chosen; static
+    const char *protocol;  // static, NULL: none
     guint64 fingerprint;   // of the time and every link's bytes and busy time
     double wall_s;         // real time of the event loop
 } CollMeasure;
 
 #define COLL_CHUNK_DEFAULT (G_GINT64_CONSTANT(32) << 20) // bytes: how long a message occupies a link at a stretch
 
-// Runs op by algo over all GPUs of the machine's graph. options may be NULL. FALSE with an error where it could pass the
-// range of time, or the machine has more GPUs than message by message allows.
-gboolean coll_measure_run(const TopoGraph *graph, CollOp op, const CollAlgo *algo, gint64 bytes,
-                          const CollMeasureOptions *options, CollMeasure *out, GError **error);
+// Runs op over all GPUs of the machine's graph. options may be NULL. FALSE with an error where it could pass the range of
+// time, the machine has more GPUs than message by message allows, or the algorithm does not do this shape.
+gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const CollMeasureOptions *options,
+                          CollMeasure *out, GError **error);

@@ -2,7 +2,8 @@
 //
 // Every rank's buffer holds, per piece, how many times each rank's contribution is in it. A send carries what its
 // sender holds at that moment; a receipt adds to or replaces what the receiver holds. Receipts come in an order drawn
-// from a seed, so that an algorithm that is right only for lucky times is found out. A wrong schedule cannot pass by
+// from a seed (only messages between the same two members keep theirs), so that an algorithm that is right only for lucky
+// times is found out. A wrong schedule cannot pass by
 // having the right time.
 #pragma once
 

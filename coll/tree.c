@@ -20,6 +20,11 @@ static guint32 tree_pieces(const CollShape *shape)
     return 1;
 }
 
+static guint64 tree_states(const CollShape *shape)
+{
+    return shape->ranks;
+}
+
 // Slots 0 .. R - 1: the parent over bit k; R .. 2R - 1: the child over bit k.
 static guint32 tree_slots(const CollShape *shape)
 {
@@ -94,9 +99,12 @@ const CollAlgo COLL_BINOMIAL_TREE = {
     .name = "binomial-tree",
     .title = "binomial tree, not pipelined: the whole vector up to rank 0 and down again",
     .ops = {[COLL_OP_ALL_REDUCE] = TRUE},
+    .refuses = coll_algo_any_shape,
     .pieces = tree_pieces,
+    .switches = coll_algo_no_switches,
     .slots = tree_slots,
     .peer = tree_peer,
+    .states = tree_states,
     .messages = tree_messages,
     .begin = tree_begin,
     .received = tree_received,

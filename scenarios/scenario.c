@@ -34,6 +34,9 @@ static gboolean scenario_read_machine(StepJob *job, Ini *ini, GError **error)
     if (!ini_get_text(ini, "machine", "use", INI_REQUIRED, &use, error) ||
         !ini_get_count(ini, "machine", "gpus", INI_OPTIONAL, 1, COLL_GROUP_RANKS_MAX, &gpus, error))
         return FALSE;
+    g_autofree char *use_where = ini_where(ini, "machine", "use");
+    if (!library_check("topo/data/machines", "machine", use, use_where, error))
+        return FALSE;
     g_autofree char *where = ini_where(ini, "machine", gpus > 0 ? "gpus" : "use");
     job->machine = topo_machine_read(use, (guint32)gpus, where, error);
     return job->machine != NULL;
@@ -120,17 +123,32 @@ static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
     static const char *const fidelities[] = {"messages", NULL};
     guint fidelity = 0, queue = job->queue;
     gboolean shortcuts = TRUE;
-    g_autofree char *algorithm = NULL;
     if (!ini_get_choice(ini, "simulate", "fidelity", INI_OPTIONAL, fidelities, &fidelity, error) ||
         !ini_get_choice(ini, "simulate", "queue", INI_OPTIONAL, SIM_QUEUE_NAMES, &queue, error) ||
         !ini_get_flag(ini, "simulate", "shortcuts", INI_OPTIONAL, &shortcuts, error) ||
-        !ini_get_whole(ini, "simulate", "chunk", INI_OPTIONAL, UNITS_BYTES, &job->chunk, error) ||
-        !ini_get_text(ini, "collective", "algorithm", INI_OPTIONAL, &algorithm, error))
+        !ini_get_whole(ini, "simulate", "chunk", INI_OPTIONAL, UNITS_BYTES, &job->chunk, error))
         return FALSE;
     job->queue = (SimQueueKind)queue;
     job->no_fuse = !shortcuts;
     if (job->chunk < 4096)
         return ini_refuse(ini, "simulate", "chunk", error, "found less than 4 KiB, wanted a size such as '32 MiB'");
+    return TRUE;
+}
+
+// [collective]: NCCL's choice where the machine says how NCCL does on it, else the links alone.
+static gboolean scenario_read_collective(StepJob *job, Ini *ini, GError **error)
+{
+    static const char *const models[] = {"plain", "nccl", NULL};
+    guint model = job->machine->tuning.present ? 1 : 0, protocol = G_MAXUINT;
+    g_autofree char *algorithm = NULL;
+    if (!ini_get_choice(ini, "collective", "model", INI_OPTIONAL, models, &model, error) ||
+        !ini_get_choice(ini, "collective", "protocol", INI_OPTIONAL, COLL_NCCL_PROTOCOLS, &protocol, error) ||
+        !ini_get_text(ini, "collective", "algorithm", INI_OPTIONAL, &algorithm, error))
+        return FALSE;
+    job->nccl = model == 1;
+    if (protocol != G_MAXUINT && !job->nccl)
+        return ini_refuse(ini, "collective", "protocol", error, "means nothing without model = nccl");
+    job->protocol = protocol == G_MAXUINT ? NULL : COLL_NCCL_PROTOCOLS[protocol];
     if (algorithm == NULL)
         return TRUE;
     g_autofree char *where = ini_where(ini, "collective", "algorithm");
@@ -158,7 +176,7 @@ StepJob *scenario_read(Ini *ini, const char *const *sets, GError **error)
     if (!ini_get_text(ini, "scenario", "title", INI_OPTIONAL, &title, error) ||
         !scenario_read_model(job, ini, error) || !scenario_read_machine(job, ini, error) ||
         !scenario_read_split(job, ini, error) || !scenario_read_compute(job, ini, error) ||
-        !scenario_read_simulate(job, ini, error) || !ini_finish(ini, error))
+        !scenario_read_simulate(job, ini, error) || !scenario_read_collective(job, ini, error) || !ini_finish(ini, error))
         return NULL;
     g_autofree char *base = g_path_get_basename(ini_name(ini));
     job->name = g_str_has_suffix(base, ".ini") ? g_strndup(base, strlen(base) - 4) : g_strdup(base);

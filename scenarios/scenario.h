@@ -7,7 +7,7 @@
 //   [job]        dp (default: gpus), tokens * (of a step, all ranks together), zero (0), overlap (yes), optimizer (adam),
 //                bucket (25 MiB, or whole), first_bucket (1 MiB), bucket_split (no)
 //   [compute]    efficiency *, precision (bf16), counting (6N+12LHQT), optimizer_time (memory | none)
-//   [collective] algorithm (ring)
+//   [collective] model (nccl where the machine has [nccl], else plain), algorithm (NCCL's choice, or ring), protocol
 //   [simulate]   fidelity (messages), chunk (32 MiB), queue (radix | heap), shortcuts (yes)
 #pragma once
 

@@ -104,7 +104,7 @@ static inline void sim_network_offer(SimNetwork *network, guint32 id, Ps time)
     sim_engine_push(network->engine, &event);
 }
 
-void sim_network_send(SimNetwork *network, const SimFlight *flight)
+void sim_network_send(SimNetwork *network, const SimFlight *flight, Ps delay)
 {
     SimRun *run = &network->runs[flight->route];
     if (run->bytes != flight->bytes) {
@@ -119,7 +119,7 @@ void sim_network_send(SimNetwork *network, const SimFlight *flight)
     own->tail = 0;
     own->hop = 0;
     own->chunk = 0;
-    sim_network_offer(network, id, network->engine->now);
+    sim_network_offer(network, id, network->engine->now + delay);
 }
 
 static void sim_network_arrive(gpointer owner, const SimEvent *event)

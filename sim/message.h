@@ -66,9 +66,9 @@ guint32 sim_network_add_link(SimNetwork *network, double bandwidth, Ps latency);
 // Compiles the routes to hops; fuse: take the exact shortcut of sim/route.h.
 void sim_network_freeze(SimNetwork *network, gboolean fuse);
 
-// Sends flight->bytes along flight->route at the present instant. The caller fills bytes, key (below 2^62, unique
+// Sends flight->bytes along flight->route, offering it to the first link after delay (>= 0) ps. The caller fills bytes, key (below 2^62, unique
 // among messages in flight), route, owner, step, from, to.
-void sim_network_send(SimNetwork *network, const SimFlight *flight);
+void sim_network_send(SimNetwork *network, const SimFlight *flight, Ps delay);
 
 // Brings the totals of links up to date.
 void sim_network_finish(SimNetwork *network);

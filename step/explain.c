@@ -54,22 +54,41 @@ void step_explain(StepResult *result)
     result->idle = result->step - result->compute - result->exposed_comm;
 }
 
-char *step_explain_exposure(const StepResult *result, const StepExposure *exposure)
+guint step_explain_stretch(const StepResult *result, guint index)
 {
-    const SimOp *op = sim_program_op(result->program, exposure->op);
-    g_autofree char *time = units_format_time(exposure->end - exposure->start);
-    g_autofree char *bytes = units_format_bytes((double)op->bytes);
-    guint i = 0;
-    while (g_array_index(result->exposures, StepExposure, i).op != exposure->op)
-        i++;
-    Ps backward_end = 0;
-    for (guint s = 0; s < result->trace.spans->len; s++) {
-        const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, s);
+    guint end = index + 1;
+    while (end < result->exposures->len && g_array_index(result->exposures, StepExposure, end).start ==
+                                               g_array_index(result->exposures, StepExposure, end - 1).end)
+        end++;
+    return end;
+}
+
+// When the last backward operation of the rank that finishes last ended.
+static Ps explain_backward_end(const StepResult *result)
+{
+    Ps end = 0;
+    for (guint i = 0; i < result->trace.spans->len; i++) {
+        const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, i);
         if (span->rank == result->last_rank && sim_program_op(result->program, span->op)->kind == SIM_KIND_BACKWARD)
-            backward_end = MAX(backward_end, span->end);
+            end = MAX(end, span->end);
     }
-    const char *why = exposure->start >= backward_end
+    return end;
+}
+
+char *step_explain_words(const StepResult *result, guint first, guint end)
+{
+    const StepExposure *from = &g_array_index(result->exposures, StepExposure, first);
+    const StepExposure *to = &g_array_index(result->exposures, StepExposure, end - 1);
+    const SimOp *op = sim_program_op(result->program, from->op), *last = sim_program_op(result->program, to->op);
+    g_autofree char *time = units_format_time(to->end - from->start);
+    g_autofree char *bytes = units_format_bytes((double)op->bytes);
+    g_autofree char *what =
+        end - first == 1
+            ? g_strdup_printf("%s of %s, %s", SIM_KIND_NAMES[op->kind], op->name, bytes)
+            : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first, SIM_KIND_NAMES[op->kind],
+                              op->name, SIM_KIND_NAMES[last->kind], last->name);
+    const char *why = from->start >= explain_backward_end(result)
                           ? "after the backward pass: no compute is left to hide it behind"
                           : "between operations that wait for it";
-    return g_strdup_printf("%s in the %s of %s, %s, %s", time, SIM_KIND_NAMES[op->kind], op->name, bytes, why);
+    return g_strdup_printf("%s in %s, %s", time, what, why);
 }

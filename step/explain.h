@@ -9,5 +9,8 @@
 // Each instant of the rank that finishes last belongs to one class: compute before communication before idle.
 void step_explain(StepResult *result);
 
-// One sentence on an exposure: what was waited for, how long, and why nothing hid it. Caller frees.
-char *step_explain_exposure(const StepResult *result, const StepExposure *exposure);
+// Exposures that follow each other without a gap are one stretch. The end (one past) of the stretch that starts at index.
+guint step_explain_stretch(const StepResult *result, guint index);
+
+// One sentence on the exposures first .. end - 1: how long, what was waited for, and why nothing hid it. Caller frees.
+char *step_explain_words(const StepResult *result, guint first, guint end);

@@ -11,7 +11,6 @@ StepJob *step_job_new(void)
     job->overlap = TRUE;
     job->bucket = G_GINT64_CONSTANT(25) << 20;
     job->first_bucket = 1 << 20;
-    job->algorithm = &COLL_RING;
     job->chunk = COLL_CHUNK_DEFAULT;
     job->counting = MODEL_COUNT_6N_ATTENTION;
     job->precision = TOPO_PRECISION_BF16;
@@ -56,4 +55,12 @@ double step_job_update_s(const StepJob *job)
         return 0;
     double bytes = job->optimizer == STEP_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
     return bytes * (double)model_count_parameters(job->model) / job->machine->device->memory_bandwidth;
+}
+
+void step_job_chooser(const StepJob *job, CollNccl *nccl, CollChooser *chooser, gconstpointer *choose)
+{
+    *chooser = job->nccl ? coll_nccl_choose : coll_choice_plain;
+    *choose = job->nccl ? (gconstpointer)nccl : (gconstpointer)job->algorithm;
+    if (job->nccl)
+        coll_nccl_init(nccl, &job->machine->tuning, job->machine->graph, job->algorithm, job->protocol);
 }

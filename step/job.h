@@ -3,7 +3,7 @@
 
 #include <glib.h>
 
-#include "coll/algo.h"
+#include "coll/nccl.h"
 #include "models/count.h"
 #include "models/spec.h"
 #include "sim/queue.h"
@@ -32,7 +32,9 @@ typedef struct {
     gint64 bucket;            // cap of a gradient bucket, bytes; G_MAXINT64: one bucket
     gint64 first_bucket;      // cap of the first
     gboolean bucket_split;    // a parameter may be cut at a cap
-    const CollAlgo *algorithm; // borrowed: of the table
+    gboolean nccl;            // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
+    const CollAlgo *algorithm; // borrowed: of the table; NULL: NCCL's choice, or the ring
+    const char *protocol;     // static: NCCL's protocol; NULL: its choice
     gint64 chunk;             // bytes, of messages
     // Compute.
     double efficiency;       // fraction of peak of all model FLOPs
@@ -52,6 +54,9 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StepJob, step_job_free)
 double step_job_peak(const StepJob *job);
 // Model FLOPs of one rank in a step, forward and backward.
 double step_job_flops(const StepJob *job);
+// How the job's collectives are chosen and costed: fills nccl (caller's storage) where the job wants NCCL's choice, and
+// the chooser with what it is to be called with (nccl or the algorithm).
+void step_job_chooser(const StepJob *job, CollNccl *nccl, CollChooser *chooser, gconstpointer *choose);
 // Bytes of one rank's gradient.
 gint64 step_job_gradient(const StepJob *job);
 // Time of one rank's forward and backward compute.

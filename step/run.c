@@ -16,6 +16,7 @@ typedef struct {
     SimNetwork network;
     CollFabric fabric;
     SimStreams streams;
+    CollNccl nccl;
     CollGroup *group; // the data-parallel group; owned
     guint32 op;       // which collective it is at
 } StepRun;
@@ -38,7 +39,7 @@ static void step_run_done(gpointer user, CollGroup *group)
     StepRun *run = user;
     guint32 stream = sim_program_op(run->streams.program, run->op)->stream;
     for (guint32 i = 0; i < group->run.shape.ranks; i++)
-        sim_streams_end(&run->streams, group->members[i], stream);
+        sim_streams_end(&run->streams, group->gpus[i], stream);
 }
 
 static void step_run_init(StepRun *run, const StepJob *job, StepResult *result)
@@ -50,10 +51,24 @@ static void step_run_init(StepRun *run, const StepJob *job, StepResult *result)
     g_autofree guint32 *members = g_new(guint32, job->dp);
     for (guint32 i = 0; i < job->dp; i++)
         members[i] = i;
-    run->group = coll_group_new(0, job->algorithm, &run->fabric, members, job->dp, step_run_done, run);
-    sim_network_freeze(&run->network, !job->no_fuse);
+    CollChooser chooser;
+    gconstpointer choose;
+    step_job_chooser(job, &run->nccl, &chooser, &choose);
+    run->group = coll_group_new(0, chooser, choose, &run->fabric, members, job->dp, step_run_done, run);
     sim_trace_init(&result->trace, TRUE);
     sim_streams_init(&run->streams, &run->engine, result->program, job->dp, &result->trace, step_run_join, run);
+}
+
+// Compiles what every collective of the program needs.
+static gboolean step_run_prepare(StepRun *run, const StepJob *job, const StepResult *result, GError **error)
+{
+    for (guint32 id = 0; id < result->program->ops->len; id++) {
+        const SimOp *op = sim_program_op(result->program, id);
+        if (op->work == SIM_WORK_JOINT && !coll_group_prepare(run->group, COLL_OP_ALL_REDUCE, op->bytes, error))
+            return FALSE;
+    }
+    sim_network_freeze(&run->network, !job->no_fuse);
+    return TRUE;
 }
 
 static void step_run_clear(StepRun *run)
@@ -101,6 +116,9 @@ static void step_run_assume(StepResult *result, const StepJob *job)
                                           MODEL_COUNTING_NAMES[job->counting]));
     if (job->bucket_split)
         g_ptr_array_add(list, g_strdup("a split gradient is ready in proportion to its backward FLOPs"));
+    const char *how = job->nccl ? "as NCCL chooses them, with the latencies and bandwidths of the machine's [nccl]"
+                                : "by the links alone: no cost of starting, of protocols or of kernels";
+    g_ptr_array_add(list, g_strdup_printf("collectives are timed %s", how));
     g_ptr_array_add(list, g_strdup_printf("machine %s: %s", job->machine->name, job->machine->source));
 }
 
@@ -130,8 +148,8 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
     result->fingerprint = hash_add_text(hash_mix(result->trace.fingerprint), result->fidelity);
     CollMeasure whole;
     CollMeasureOptions options = {.chunk = job->chunk};
-    if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, job->algorithm, result->gradient_bytes, &options,
-                          &whole, error))
+    step_job_chooser(job, &run->nccl, &options.chooser, &options.choose);
+    if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, result->gradient_bytes, &options, &whole, error))
         return FALSE;
     result->whole_all_reduce = whole.time;
     result->perfect_overlap = MAX(result->compute, whole.time);
@@ -151,7 +169,8 @@ StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, G
     result->gradient_bytes = step_job_gradient(job);
     StepRun run;
     step_run_init(&run, job, result);
-    if (!coll_group_check(run.group, result->gradient_bytes, result->buckets, job->name, error)) {
+    if (!step_run_prepare(&run, job, result, error) ||
+        !coll_group_check(run.group, result->gradient_bytes, result->buckets, job->name, error)) {
         step_run_clear(&run);
         return NULL;
     }

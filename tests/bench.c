@@ -88,9 +88,10 @@ static void bench_ring(const char *title, guint gpus, guint hops, double spread,
         double rates[ROUNDS];
         CollMeasure measure = {0};
         for (guint round = 0; round < ROUNDS; round++) {
-            CollMeasureOptions options = {.queue = (SimQueueKind)kind, .no_fuse = no_fuse, .chunk = (gint64)1 << 40};
+            CollMeasureOptions options = {
+                .queue = (SimQueueKind)kind, .no_fuse = no_fuse, .chunk = (gint64)1 << 40, .choose = &COLL_RING};
             clock_t start = clock();
-            coll_measure_run(graph, COLL_OP_ALL_REDUCE, &COLL_RING, 13476298752, &options, &measure, NULL);
+            coll_measure_run(graph, COLL_OP_ALL_REDUCE, 13476298752, &options, &measure, NULL);
             rates[round] = (double)measure.messages / ((double)(clock() - start) / CLOCKS_PER_SEC) * 1e-6;
         }
         printf("  %s %5.1f M messages/s", SIM_QUEUE_NAMES[kind], bench_median(rates));

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/library.h"
+#include "coll/choice.h"
 #include "coll/fabric.h"
 #include "coll/group.h"
 #include "models/count.h"
@@ -74,7 +75,8 @@ static void ignore_done(gpointer user, CollGroup *group)
 }
 
 // As step_run does it before it starts. TRUE with *tiny where the whole is a matter of milliseconds.
-static gboolean check_job(const StepJob *job, guint32 buckets, gboolean *tiny, GError **error)
+static gboolean check_job(const StepJob *job, const SimProgram *program, guint32 buckets, gboolean *tiny,
+                          GError **error)
 {
     SimEngine engine;
     SimNetwork network;
@@ -85,9 +87,16 @@ static gboolean check_job(const StepJob *job, guint32 buckets, gboolean *tiny, G
     g_autofree guint32 *members = g_new(guint32, job->dp);
     for (guint32 i = 0; i < job->dp; i++)
         members[i] = i;
-    CollGroup *group = coll_group_new(0, job->algorithm, &fabric, members, job->dp, ignore_done, NULL);
+    CollGroup *group =
+        coll_group_new(0, coll_choice_plain, job->algorithm, &fabric, members, job->dp, ignore_done, NULL);
+    gboolean fine = TRUE;
+    for (guint32 i = 0; fine && i < program->ops->len; i++) {
+        const SimOp *op = sim_program_op(program, i);
+        if (op->work == SIM_WORK_JOINT)
+            fine = coll_group_prepare(group, COLL_OP_ALL_REDUCE, op->bytes, error);
+    }
     sim_network_freeze(&network, TRUE);
-    gboolean fine = coll_group_check(group, step_job_gradient(job), buckets, job->name, error);
+    fine = fine && coll_group_check(group, step_job_gradient(job), buckets, job->name, error);
     double sends = 2.0 * job->dp;
     *tiny = sends * (sends * buckets + (double)step_job_gradient(job) / (double)job->chunk) < TINY_EVENTS;
     coll_group_free(group);
@@ -108,7 +117,7 @@ static gboolean read_scenario(const char *path, GError **error)
     g_autoptr(SimProgram) program = lowered.program;
     assert_true(program->ops->len >= 1 && program->ops->len <= STEP_LOWER_OPS);
     gboolean tiny = FALSE;
-    if (!check_job(job, lowered.buckets, &tiny, error))
+    if (!check_job(job, program, lowered.buckets, &tiny, error))
         return FALSE;
     if (!tiny)
         return TRUE;

@@ -28,7 +28,7 @@ typedef struct {
 static void sender_send(gpointer owner, const SimEvent *event)
 {
     Sender *sender = owner;
-    sim_network_send(&sender->world->network, &sender->flights[event->a]);
+    sim_network_send(&sender->world->network, &sender->flights[event->a], 0);
 }
 
 static void world_init(World *world, Sender *sender, SimQueueKind queue, gint64 chunk)

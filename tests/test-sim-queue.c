@@ -16,10 +16,9 @@ static guint64 live(SimQueueKind kind, guint64 seed, guint64 spread, guint round
         guint pushes = (guint)(hash_random(seed, drawn++) % 40);
         for (guint i = 0; i < pushes; i++) {
             guint64 r = hash_random(seed, drawn++);
-            SimEvent event = {.time = now + (Ps)(r % spread),
-                              .key = hash_random(seed, drawn++) & ~1u,
-                              .order = (guint32)i,
-                              .a = (guint32)drawn};
+            guint64 key = hash_random(seed, drawn++) & ~1u;
+            SimEvent event = {
+                .time = now + (Ps)(r % spread), .key = key, .order = (guint32)i, .a = (guint32)drawn};
             sim_queue_push(&queue, &event);
             if (r % 7 == 0) { // the same time and key, told apart by order only
                 event.order += 1000;

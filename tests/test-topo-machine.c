@@ -206,7 +206,7 @@ static void test_refused(void **state)
         {"[machine]\nchip = h100-smx\nkind = island\n", 0, "m.ini:2: machine.chip: found no chip 'h100-smx'"},
         {HEAD "kind = iland\n", 0,
          "m.ini:3: machine.kind: found 'iland', wanted one of: island, islands, pcie, wan, "
-         "graph (did you mean 'island'?)"},
+         "graph, cube, torus, nodes (did you mean 'island'?)"},
         {ISLAND, 0, "machine.latency: missing"},
         {ISLAND "latency = 5\n", 0, "m.ini:6: machine.latency: found '5' (no unit)"},
         {ISLAND "latency = -5 us\n", 0, "(negative)"},

@@ -36,12 +36,15 @@ char *timeline_summary_text(const StepResult *result, gboolean assumptions)
     g_string_append_printf(out, "communication   %s for %s of gradients in %u bucket%s, %.1f %% hidden\n", comm, bytes,
                            result->buckets, result->buckets == 1 ? "" : "s", hidden);
     enum { SHOWN = 3 };
-    for (guint i = 0; i < result->exposures->len && i < SHOWN; i++) {
-        g_autofree char *words = step_explain_exposure(result, &g_array_index(result->exposures, StepExposure, i));
-        g_string_append_printf(out, "exposed         %s\n", words);
+    guint stretches = 0;
+    for (guint i = 0, end = 0; i < result->exposures->len; i = end, stretches++) {
+        end = step_explain_stretch(result, i);
+        g_autofree char *words = step_explain_words(result, i, end);
+        if (stretches < SHOWN)
+            g_string_append_printf(out, "exposed         %s\n", words);
     }
-    if (result->exposures->len > SHOWN)
-        g_string_append_printf(out, "                and %u more\n", result->exposures->len - SHOWN);
+    if (stretches > SHOWN)
+        g_string_append_printf(out, "                and %u more\n", stretches - SHOWN);
     g_autofree char *ceiling = units_format_time(result->perfect_overlap);
     g_autofree char *whole = units_format_time(result->whole_all_reduce);
     g_autofree char *bound = units_format_time(result->bound);
@@ -114,12 +117,12 @@ JsonNode *timeline_summary_json(const StepResult *result)
     json_builder_add_boolean_value(builder, result->states_bytes <= (double)result->memory_bytes);
     json_builder_set_member_name(builder, "exposed");
     json_builder_begin_array(builder);
-    for (guint i = 0; i < result->exposures->len; i++) {
-        const StepExposure *exposure = &g_array_index(result->exposures, StepExposure, i);
-        g_autofree char *words = step_explain_exposure(result, exposure);
+    for (guint i = 0, end = 0; i < result->exposures->len; i = end) {
+        end = step_explain_stretch(result, i);
+        g_autofree char *words = step_explain_words(result, i, end);
         json_builder_begin_object(builder);
-        summary_double_member(builder, "start_s", units_seconds(exposure->start));
-        summary_double_member(builder, "end_s", units_seconds(exposure->end));
+        summary_double_member(builder, "start_s", units_seconds(g_array_index(result->exposures, StepExposure, i).start));
+        summary_double_member(builder, "end_s", units_seconds(g_array_index(result->exposures, StepExposure, end - 1).end));
         summary_text_member(builder, "words", words);
         json_builder_end_object(builder);
     }

@@ -11,7 +11,21 @@
 
 #include "topo/graph.h"
 
-enum { TOPO_BUILD_GPUS = 65536 }; // the largest machine
+enum {
+    TOPO_BUILD_GPUS = 65536,    // the largest machine
+    TOPO_BUILD_CABLES = 1 << 20 // the most cables between its switches, and the most nodes of its copies
+};
+
+// The part of a path's latency that link number index of links takes: the last one takes the rest.
+Ps topo_build_share(Ps latency, guint32 index, guint32 links);
+
+// Adds count nodes of a kind, per_island to an island (0: they stand in none); returns the first one's id.
+guint32 topo_build_nodes(TopoGraph *graph, TopoNodeKind kind, guint32 count, guint32 per_island);
+
+// Adds both directions between an outer node and the next one inward, as link number out (and, on the way
+// back, links - 1 - out) of a path of so many links that takes latency in all.
+void topo_build_spoke(TopoGraph *graph, guint32 outer, guint32 inner, TopoLinkClass class, double bandwidth,
+                      Ps latency, guint32 out, guint32 links);
 
 // GPUs on one NVSwitch: gpu - nvswitch - gpu.
 typedef struct {
@@ -49,7 +63,14 @@ typedef struct {
     Ps latency;              // between two GPUs below one switch
     double socket_bandwidth;
     Ps socket_latency;
+    double host_bandwidth; // 0: GPUs reach each other directly. Else they do not (no peer-to-peer), see below
 } TopoBuildPcie;
+
+// With host_bandwidth every transfer is staged in host memory. Each PCIe switch and each CPU is then two
+// nodes: its way up (PCIe switches 0 .. switches - 1, CPUs 0 .. sockets - 1) and its way down (the numbers
+// above), and the only links from the ways up to the ways down are those of the CPUs, of host_bandwidth: what
+// one socket copies in all. gpu - switch up - cpu up - cpu down - switch down - gpu below one socket takes 2
+// x latency, also below one switch; across sockets the copy is read over the link of the two ways down.
 
 TopoGraph *topo_build_pcie(const TopoBuildPcie *spec);
 

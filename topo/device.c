@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/library.h"
 
-const char *const TOPO_PRECISION_NAMES[] = {"fp32", "tf32", "fp16", "bf16", "fp8", NULL};
+const char *const TOPO_PRECISION_NAMES[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4", NULL};
 G_STATIC_ASSERT(G_N_ELEMENTS(TOPO_PRECISION_NAMES) == TOPO_PRECISIONS + 1);
 
 void topo_device_free(TopoDevice *device)

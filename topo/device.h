@@ -10,7 +10,9 @@ typedef enum {
     TOPO_PRECISION_TF32,
     TOPO_PRECISION_FP16,
     TOPO_PRECISION_BF16,
-    TOPO_PRECISION_FP8,
+    TOPO_PRECISION_FP8, // also mxfp8
+    TOPO_PRECISION_INT8,
+    TOPO_PRECISION_FP4, // also nvfp4, mxfp4
     TOPO_PRECISIONS,
 } TopoPrecision;
 
@@ -22,8 +24,8 @@ typedef struct {
     char *title;                  // owned: "NVIDIA H100 SXM5 80 GB"
     char *source;                 // owned: where the figures come from
     double peak[TOPO_PRECISIONS]; // dense FLOP/s; 0: the chip does not have it
-    gint64 memory;                // bytes of device memory, nominal
-    double memory_bandwidth;      // bytes/s
+    gint64 memory;           // bytes of device memory, as the driver reports it or nominal: the file says
+    double memory_bandwidth; // bytes/s
 } TopoDevice;
 
 // Reads topo/data/chips/NAME.ini, or a path. where (may be NULL) starts the error. NULL with an error; caller

@@ -1,210 +1,12 @@
-// topo/machine.c: reading a machine's file: which chip, which kind of machine, and the kind's own numbers.
+// topo/machine.c: reading what all machines' files have, and handing the rest to the kind of machine.
 #include "topo/machine.h"
 
 #include "base/error.h"
 #include "base/library.h"
 #include "topo/build.h"
-#include "topo/links.h"
+#include "topo/kind.h"
 
-// What a kind's reader works on.
-typedef struct {
-    Ini *ini;          // borrowed
-    const char *name;  // borrowed: the machine's
-    const char *where; // borrowed: where the number of GPUs was asked for; may be NULL
-    guint32 asked;     // 0: the file's own number
-} MachineFile;
-
-static const char SECTION[] = "machine";
-
-static gboolean machine_get_rate(MachineFile *file, const char *key, IniNeed need, double *value,
-                                 GError **error)
-{
-    return ini_get(file->ini, SECTION, key, need, UNITS_RATE, value, error) &&
-           topo_links_check_bandwidth(file->ini, SECTION, key, *value, error);
-}
-
-static gboolean machine_get_latency(MachineFile *file, const char *key, Ps *value, GError **error)
-{
-    return ini_get_ps(file->ini, SECTION, key, INI_REQUIRED, value, error) &&
-           topo_links_check_latency(file->ini, SECTION, key, *value, error);
-}
-
-static gboolean machine_get_count(MachineFile *file, const char *key, gint64 high, guint32 *value,
-                                  GError **error)
-{
-    gint64 count = 1;
-    if (!ini_get_count(file->ini, SECTION, key, INI_REQUIRED, 1, high, &count, error))
-        return FALSE;
-    *value = (guint32)count;
-    return TRUE;
-}
-
-// FALSE with an error where one of two keys is there that would mean nothing.
-static gboolean machine_check_absent(const MachineFile *file, const char *key, const char *other,
-                                     const char *why, GError **error)
-{
-    if (ini_has(file->ini, SECTION, key))
-        return ini_refuse(file->ini, SECTION, key, error, "found with %s", why);
-    if (ini_has(file->ini, SECTION, other))
-        return ini_refuse(file->ini, SECTION, other, error, "found with %s", why);
-    return TRUE;
-}
-
-static gboolean machine_refuse_gpus(const MachineFile *file, const char *wanted, const char *why,
-                                    GError **error)
-{
-    g_autofree char *name = base_error_quote(file->name);
-    return base_error_set(error, BASE_ERROR_FAILED, file->where, "found %u GPUs, wanted %s: %s %s",
-                          file->asked, wanted, name, why);
-}
-
-// The number of GPUs of a machine whose file says how large the box is; fewer may be used.
-static gboolean machine_get_box(MachineFile *file, guint32 *box, guint32 *gpus, GError **error)
-{
-    if (!machine_get_count(file, "gpus", TOPO_BUILD_GPUS, box, error))
-        return FALSE;
-    *gpus = file->asked == 0 ? *box : file->asked;
-    if (*gpus <= *box)
-        return TRUE;
-    g_autofree char *wanted = g_strdup_printf("at most %u", *box);
-    g_autofree char *why = g_strdup_printf("has %u GPUs", *box);
-    return machine_refuse_gpus(file, wanted, why, error);
-}
-
-// The number of GPUs of a machine that grows by whole units (a node; one node in every site).
-static gboolean machine_get_gpus(MachineFile *file, guint32 unit, const char *unit_name, guint32 *gpus,
-                                 GError **error)
-{
-    if (!machine_get_count(file, "gpus", TOPO_BUILD_GPUS, gpus, error))
-        return FALSE;
-    if (*gpus % unit != 0)
-        return ini_refuse(file->ini, SECTION, "gpus", error, "found %u, wanted a multiple of %u (%s)", *gpus,
-                          unit, unit_name);
-    if (file->asked == 0)
-        return TRUE;
-    *gpus = file->asked;
-    if (*gpus % unit == 0)
-        return TRUE;
-    g_autofree char *wanted = g_strdup_printf("a multiple of %u", unit);
-    g_autofree char *why = g_strdup_printf("grows by %s", unit_name);
-    return machine_refuse_gpus(file, wanted, why, error);
-}
-
-static TopoGraph *machine_read_island(MachineFile *file, GError **error)
-{
-    TopoBuildIsland spec = {0};
-    guint32 box = 0;
-    if (!machine_get_box(file, &box, &spec.gpus, error) ||
-        !machine_get_rate(file, "bandwidth", INI_REQUIRED, &spec.bandwidth, error) ||
-        !machine_get_latency(file, "latency", &spec.latency, error))
-        return NULL;
-    return topo_build_island(&spec);
-}
-
-// All of an `islands` machine but the number of GPUs.
-static gboolean machine_get_islands(MachineFile *file, TopoBuildIslands *spec, GError **error)
-{
-    if (!machine_get_count(file, "gpus_per_node", TOPO_BUILD_GPUS, &spec->gpus_per_node, error) ||
-        !machine_get_rate(file, "network_bandwidth", INI_REQUIRED, &spec->network_bandwidth, error) ||
-        !machine_get_latency(file, "network_latency", &spec->network_latency, error))
-        return FALSE;
-    spec->pcie_bandwidth = spec->network_bandwidth;
-    if (!machine_get_rate(file, "pcie_bandwidth", INI_OPTIONAL, &spec->pcie_bandwidth, error))
-        return FALSE;
-    if (spec->pcie_bandwidth < spec->network_bandwidth)
-        return ini_refuse(
-            file->ini, SECTION, "pcie_bandwidth", error,
-            "found less than network_bandwidth, wanted at least as much: the NIC's rate is what it can use");
-    if (spec->gpus_per_node == 1)
-        return machine_check_absent(file, "nvlink_bandwidth", "nvlink_latency",
-                                    "gpus_per_node = 1, wanted only where a node has GPUs to join", error);
-    if (!machine_get_rate(file, "nvlink_bandwidth", INI_REQUIRED, &spec->inside.bandwidth, error) ||
-        !machine_get_latency(file, "nvlink_latency", &spec->inside.latency, error))
-        return FALSE;
-    if (spec->inside.latency > spec->network_latency)
-        return ini_refuse(
-            file->ini, SECTION, "nvlink_latency", error,
-            "found more than network_latency, wanted at most as much: else routes inside a node leave it");
-    return TRUE;
-}
-
-static TopoGraph *machine_read_islands(MachineFile *file, GError **error)
-{
-    TopoBuildIslands spec = {0};
-    if (!machine_get_islands(file, &spec, error) ||
-        !machine_get_gpus(file, spec.gpus_per_node, "nodes of gpus_per_node GPUs", &spec.gpus, error))
-        return NULL;
-    return topo_build_islands(&spec);
-}
-
-static TopoGraph *machine_read_pcie(MachineFile *file, GError **error)
-{
-    TopoBuildPcie spec = {0};
-    guint32 box = 0;
-    if (!machine_get_box(file, &box, &spec.gpus, error) ||
-        !machine_get_count(file, "gpus_per_switch", box, &spec.gpus_per_switch, error) ||
-        !machine_get_count(file, "sockets", 64, &spec.sockets, error) ||
-        !machine_get_rate(file, "bandwidth", INI_REQUIRED, &spec.bandwidth, error) ||
-        !machine_get_latency(file, "latency", &spec.latency, error))
-        return NULL;
-    gboolean fine =
-        spec.sockets == 1
-            ? machine_check_absent(file, "socket_bandwidth", "socket_latency",
-                                   "sockets = 1, wanted only where there are sockets to join", error)
-            : machine_get_rate(file, "socket_bandwidth", INI_REQUIRED, &spec.socket_bandwidth, error) &&
-                  machine_get_latency(file, "socket_latency", &spec.socket_latency, error);
-    if (!fine)
-        return NULL;
-    spec.switches = box / spec.gpus_per_switch;
-    if (box % spec.gpus_per_switch != 0 || spec.switches % spec.sockets != 0) {
-        ini_refuse(file->ini, SECTION, "gpus", error,
-                   "found %u, wanted a multiple of gpus_per_switch x sockets = %" G_GUINT64_FORMAT, box,
-                   (guint64)spec.gpus_per_switch * spec.sockets);
-        return NULL;
-    }
-    return topo_build_pcie(&spec);
-}
-
-static TopoGraph *machine_read_wan(MachineFile *file, GError **error)
-{
-    TopoBuildWan spec = {0};
-    gint64 sites = 2;
-    guint32 gpus = 0;
-    if (!ini_get_count(file->ini, SECTION, "sites", INI_REQUIRED, 2, 64, &sites, error) ||
-        !machine_get_islands(file, &spec.site, error) ||
-        !machine_get_rate(file, "wan_bandwidth", INI_REQUIRED, &spec.wan_bandwidth, error) ||
-        !machine_get_latency(file, "wan_latency", &spec.wan_latency, error) ||
-        !machine_get_gpus(file, (guint32)sites * spec.site.gpus_per_node,
-                          "one node of gpus_per_node GPUs a site", &gpus, error))
-        return NULL;
-    spec.sites = (guint32)sites;
-    spec.site.gpus = gpus / spec.sites;
-    return topo_build_wan(&spec);
-}
-
-static TopoGraph *machine_read_graph(MachineFile *file, GError **error)
-{
-    gint64 per_node = TOPO_BUILD_GPUS; // where nothing is said, all stand in one island
-    gboolean forward = FALSE;
-    if (!ini_get_count(file->ini, SECTION, "gpus_per_node", INI_OPTIONAL, 1, TOPO_BUILD_GPUS, &per_node,
-                       error) ||
-        !ini_get_flag(file->ini, SECTION, "gpu_forward", INI_OPTIONAL, &forward, error))
-        return NULL;
-    g_autoptr(TopoGraph) graph = topo_links_read(file->ini, (guint32)per_node, forward, error);
-    if (graph != NULL && file->asked != 0 && file->asked != graph->gpus->len) {
-        g_autofree char *wanted = g_strdup_printf("%u", graph->gpus->len);
-        g_autofree char *why = g_strdup_printf("has %u GPUs", graph->gpus->len);
-        machine_refuse_gpus(file, wanted, why, error);
-        return NULL;
-    }
-    return g_steal_pointer(&graph);
-}
-
-static const char *const KIND_NAMES[] = {"island", "islands", "pcie", "wan", "graph", NULL};
-static TopoGraph *(*const KIND_READERS[])(MachineFile *, GError **) = {
-    machine_read_island, machine_read_islands, machine_read_pcie, machine_read_wan, machine_read_graph,
-};
-G_STATIC_ASSERT(G_N_ELEMENTS(KIND_NAMES) == G_N_ELEMENTS(KIND_READERS) + 1);
+static const char SECTION[] = TOPO_KIND_SECTION;
 
 void topo_machine_free(TopoMachine *machine)
 {
@@ -215,10 +17,42 @@ void topo_machine_free(TopoMachine *machine)
     g_free(machine->source);
     topo_device_free(machine->device);
     topo_graph_free(machine->graph);
+    topo_tuning_clear(&machine->tuning);
+    g_clear_pointer(&machine->notes, g_ptr_array_unref);
     g_free(machine);
 }
 
-TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error)
+// The kind that the file names; one with a key 'node' need not say that it is of kind nodes.
+static const TopoKind *machine_get_kind(Ini *ini, GError **error)
+{
+    const char *names[32] = {NULL};
+    guint kind = 0;
+    for (guint i = 0; TOPO_KINDS[i] != NULL; i++) {
+        g_assert(i + 1 < G_N_ELEMENTS(names));
+        names[i] = TOPO_KINDS[i]->name;
+        if (TOPO_KINDS[i] == &TOPO_KIND_NODES)
+            kind = i;
+    }
+    IniNeed need = ini_has(ini, SECTION, "node") ? INI_OPTIONAL : INI_REQUIRED;
+    return ini_get_choice(ini, SECTION, "kind", need, names, &kind, error) ? TOPO_KINDS[kind] : NULL;
+}
+
+static gboolean machine_build(TopoMachine *machine, Ini *ini, const TopoKind *kind, guint32 gpus,
+                              const char *where, GError **error)
+{
+    TopoKindFile file = {
+        .ini = ini, .name = machine->name, .where = where, .asked = gpus, .notes = machine->notes};
+    machine->graph = kind->read(&file, error);
+    if (machine->device == NULL)
+        machine->device = file.device;
+    else
+        topo_device_free(file.device);
+    return machine->graph != NULL && topo_tuning_read(&machine->tuning, ini, error) && ini_finish(ini, error) &&
+           topo_graph_check(machine->graph, ini_name(ini), error);
+}
+
+static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, const char *where,
+                                 GError **error)
 {
     if (gpus > TOPO_BUILD_GPUS) {
         base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted at most %d", gpus,
@@ -229,24 +63,41 @@ TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where
     if (ini == NULL)
         return NULL;
     g_autoptr(TopoMachine) machine = g_new0(TopoMachine, 1);
+    topo_tuning_init(&machine->tuning);
     machine->name = g_strdup(name);
     machine->title = g_strdup(name);
     machine->source = g_strdup("not stated");
+    machine->notes = g_ptr_array_new_with_free_func(g_free);
     g_autofree char *chip = NULL;
-    guint kind = 0;
+    IniNeed need = ini_has(ini, SECTION, "node") ? INI_OPTIONAL : INI_REQUIRED; // a node has a chip
     if (!ini_get_text(ini, SECTION, "title", INI_OPTIONAL, &machine->title, error) ||
         !ini_get_text(ini, SECTION, "source", INI_OPTIONAL, &machine->source, error) ||
-        !ini_get_text(ini, SECTION, "chip", INI_REQUIRED, &chip, error) ||
-        !ini_get_choice(ini, SECTION, "kind", INI_REQUIRED, KIND_NAMES, &kind, error))
+        !ini_get_text(ini, SECTION, "chip", need, &chip, error))
         return NULL;
+    const TopoKind *kind = machine_get_kind(ini, error);
+    if (kind == NULL)
+        return NULL;
+    if (node && kind == &TOPO_KIND_NODES) {
+        g_autofree char *quoted = base_error_quote(name);
+        base_error_set(error, BASE_ERROR_FAILED, where,
+                       "found '%s' of kind nodes, wanted a machine of one node", quoted);
+        return NULL;
+    }
     g_autofree char *chip_where = ini_where(ini, SECTION, "chip");
-    machine->device = topo_device_read(chip, chip_where, error);
-    if (machine->device == NULL)
+    if (chip != NULL && (machine->device = topo_device_read(chip, chip_where, error)) == NULL)
         return NULL;
-    MachineFile file = {.ini = ini, .name = name, .where = where, .asked = gpus};
-    machine->graph = KIND_READERS[kind](&file, error);
-    if (machine->graph == NULL || !ini_finish(ini, error) ||
-        !topo_graph_check(machine->graph, ini_name(ini), error))
+    if (!machine_build(machine, ini, kind, gpus, where, error))
         return NULL;
+    g_assert(machine->device != NULL); // a key 'node' that nobody read was an error
     return g_steal_pointer(&machine);
+}
+
+TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error)
+{
+    return machine_read(name, gpus, FALSE, where, error);
+}
+
+TopoMachine *topo_machine_read_node(const char *name, guint32 gpus, const char *where, GError **error)
+{
+    return machine_read(name, gpus, TRUE, where, error);
 }

@@ -5,6 +5,7 @@
 
 #include "topo/device.h"
 #include "topo/graph.h"
+#include "topo/tuning.h"
 
 typedef struct {
     char *name;         // owned: library name or path
@@ -12,6 +13,8 @@ typedef struct {
     char *source;       // owned: where its constants come from, and whether they were measured or assumed
     TopoDevice *device; // owned
     TopoGraph *graph;   // owned, frozen, checked
+    TopoTuning tuning;  // how NCCL does on it
+    GPtrArray *notes;   // of char *, owned: what was worked out or assumed, a sentence each; often none
 } TopoMachine;
 
 // Reads topo/data/machines/NAME.ini, or a path, and builds it with gpus GPUs (0: the file's own number).
@@ -19,5 +22,9 @@ typedef struct {
 // cannot build
 // ("deck-nvlink-8 has 8 GPUs"), an unreachable GPU. Caller frees.
 TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error);
+
+// The same for a machine that is to be a node of another one: refuses one of kind nodes. Caller frees.
+TopoMachine *topo_machine_read_node(const char *name, guint32 gpus, const char *where, GError **error);
+
 void topo_machine_free(TopoMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TopoMachine, topo_machine_free)
