@@ -79,10 +79,16 @@ keys $page "MODEL FILES" "[model]" >"$work/documented"
 same "keys of a model's file" "$work/documented" "$work/found"
 keys $page "MACHINE FILES" "[machine]" >"$work/documented"
 {
-    literals topo/machine.c 'ini_get[a-z_]*\([a-z>-]*ini, SECTION, +"([a-z_]+)"'
-    literals topo/machine.c 'machine_get_[a-z_]*\(file, +"([a-z_]+)"'
+    literals topo/machine.c 'ini_get[a-z_]*\(ini, SECTION, +"([a-z_]+)"'
+    # The kinds' own lists of keys, and those that they share.
+    for file in "$STEPLINE_SOURCE"/topo/*.[ch]; do
+        tr '\n\\' '  ' <"$file" | grep -oE '(KEYS\[\] = \{|define TOPO_[A-Z]+_KEYS )[A-Z_ ,]*("[a-z0-9_]+",? *|[A-Z_]+, *)+' | grep -oE '"[a-z0-9_]+"' | tr -d '"'
+    done
 } | sort -u >"$work/found"
 same "keys of a machine's file" "$work/documented" "$work/found"
+keys $page "MACHINE FILES" "[nccl]" >"$work/documented"
+literals topo/tuning.c 'ini_get_flag\(ini, SECTION, +"([a-z_]+)"' >"$work/found"
+same "keys of a machine's [nccl]" "$work/documented" "$work/found"
 keys $page "CHIP FILES" "[chip]" >"$work/documented"
 literals topo/device.c 'ini_get[a-z_]*\(ini, "chip", +"([a-z_]+)"' >"$work/found"
 same "keys of a chip's file" "$work/documented" "$work/found"
