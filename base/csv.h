@@ -15,7 +15,7 @@ typedef struct {
 
 typedef struct Csv Csv;
 
-// Reads a file (4 MiB at most, UTF-8, a byte order mark is skipped). NULL with an error: unreadable, no
+// Reads a file (4 MiB at most, UTF-8, a byte order mark is skipped, no control characters but tabs and line ends). NULL with an error: unreadable, no
 // header, a column named twice or without name, a row with more or fewer fields, more than 256 columns, a
 // stray or open quote. Caller frees with csv_free.
 Csv *csv_read_file(const char *path, GError **error);

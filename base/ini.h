@@ -17,7 +17,8 @@ typedef enum {
     INI_REQUIRED,
 } IniNeed;
 
-// Reads a file (1 MiB at most, UTF-8). NULL with an error. Caller frees with ini_free.
+// Reads a file: 1 MiB at most, UTF-8 (a byte order mark is skipped), no control characters but tabs and line ends (LF
+// or CR LF), so that no value can steer a terminal. NULL with an error. Caller frees with ini_free.
 Ini *ini_read_file(const char *path, GError **error);
 // The same from memory; name stands in errors where a file's path would.
 Ini *ini_read_text(const char *name, const char *text, gsize length, GError **error);
@@ -38,6 +39,11 @@ gboolean ini_has(const Ini *ini, const char *section, const char *key);
 // "file:line: section.key", or "file: section.key" where the key is absent. Caller frees.
 char *ini_where(const Ini *ini, const char *section, const char *key);
 
+// What all getters stand on: remembers that the key is known; *value becomes its text (borrowed until the next ini_set),
+// NULL where it is absent. FALSE with an error where it is required and absent, naming a line that may be it misspelt.
+gboolean ini_ask(Ini *ini, const char *section, const char *key, IniNeed need, const char **value, GError **error);
+
+// The getters are in base/ini-get.c.
 gboolean ini_get_text(Ini *ini, const char *section, const char *key, IniNeed need, char **value, GError **error);
 gboolean ini_get_flag(Ini *ini, const char *section, const char *key, IniNeed need, gboolean *value,
                       GError **error); // yes or no

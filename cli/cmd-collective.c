@@ -81,9 +81,6 @@ static void steps_add(gpointer user, const CollSend *send, guint32 done)
 
 static gboolean collective_steps(const CollAlgo *algo, const CollShape *shape, GError **error)
 {
-    if (shape->ranks > STEPS_RANKS_MAX)
-        return base_error_set(error, BASE_ERROR_USAGE, "--steps", "found %u ranks, wanted at most %d (use --ranks)",
-                              shape->ranks, STEPS_RANKS_MAX);
     StepsPrint print = {.algo = algo, .shape = *shape};
     for (guint32 rank = 0; rank < shape->ranks; rank++) {
         print.finished[rank] = g_string_new(NULL);
@@ -96,8 +93,6 @@ static gboolean collective_steps(const CollAlgo *algo, const CollShape *shape, G
     printf("%s %s on %u ranks, %u piece%s\n", algo->name, COLL_OP_NAMES[shape->op], shape->ranks, pieces,
            pieces == 1 ? "" : "s");
     CollSymbolic out;
-    if (algo->switches(shape) > 0)
-        return base_error_set(error, BASE_ERROR_USAGE, "--steps", "algorithm '%s' works in switches, wanted one of ranks only", algo->name);
     gboolean fine = coll_symbolic_run(algo, shape, 0, TRUE, steps_add, &print, &out, error);
     steps_flush(&print);
     for (guint32 rank = 0; rank < shape->ranks; rank++)
@@ -181,15 +176,16 @@ static gboolean collective_read(const CollectiveOptions *options, CollMeasureOpt
     guint queue = 0;
     while (options->queue != NULL && queue < SIM_QUEUE_KINDS && strcmp(SIM_QUEUE_NAMES[queue], options->queue) != 0)
         queue++;
+    g_autofree char *quoted = base_error_quote(options->queue != NULL ? options->queue : "");
     if (queue == SIM_QUEUE_KINDS)
-        return base_error_set(error, BASE_ERROR_FAILED, "--queue", "wanted one of: radix, heap");
+        return base_error_set(error, BASE_ERROR_FAILED, "--queue", "found '%s', wanted one of: radix, heap", quoted);
     how->queue = (SimQueueKind)queue;
     return TRUE;
 }
 
 static int collective_run(int argc, char **argv, GError **error)
 {
-    g_auto(CollectiveOptions) options = {0};
+    g_auto(CollectiveOptions) options = {.ranks = G_MININT64}; // which nobody types
     const GOptionEntry entries[] = {
         {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine to run on", "NAME|FILE"},
         {"ranks", 0, 0, G_OPTION_ARG_INT64, &options.ranks, "How many of its GPUs (default: all)", "N"},
@@ -211,9 +207,16 @@ static int collective_run(int argc, char **argv, GError **error)
         base_error_set(error, BASE_ERROR_USAGE, NULL, "wanted --machine and --size (see 'stepline collective --help')");
         return BASE_ERROR_USAGE;
     }
-    if (options.ranks < 0 || options.ranks > COLL_GROUP_RANKS_MAX) {
+    guint32 ranks = 0; // all
+    if (options.ranks != G_MININT64)
+        ranks = (guint32)CLAMP(options.ranks, 0, COLL_GROUP_RANKS_MAX);
+    if (options.ranks != G_MININT64 && (ranks == 0 || ranks != options.ranks)) {
         base_error_set(error, BASE_ERROR_USAGE, "--ranks", "found %" G_GINT64_FORMAT ", wanted 1 to %d", options.ranks,
                        COLL_GROUP_RANKS_MAX);
+        return BASE_ERROR_USAGE;
+    }
+    if (options.steps && options.json) {
+        base_error_set(error, BASE_ERROR_USAGE, NULL, "found both --steps and --json, wanted one");
         return BASE_ERROR_USAGE;
     }
     CollShape shape = {0};
@@ -221,14 +224,24 @@ static int collective_run(int argc, char **argv, GError **error)
     const CollAlgo *algo = NULL;
     if (!collective_read(&options, &how, &shape, &algo, error))
         return BASE_ERROR_FAILED;
-    g_autoptr(TopoMachine) machine = topo_machine_read(options.machine, (guint32)options.ranks, "--machine", error);
+    g_autoptr(TopoMachine) machine = topo_machine_read(options.machine, ranks, ranks == 0 ? "--machine" : "--ranks", error);
     if (machine == NULL)
         return BASE_ERROR_FAILED;
     shape.ranks = machine->graph->gpus->len;
+    if (options.steps && shape.ranks > STEPS_RANKS_MAX) {
+        base_error_set(error, BASE_ERROR_USAGE, "--steps", "found %u ranks, wanted at most %d (use --ranks)", shape.ranks,
+                       STEPS_RANKS_MAX);
+        return BASE_ERROR_USAGE;
+    }
+    if (options.steps && algo->switches(&shape) > 0) {
+        base_error_set(error, BASE_ERROR_USAGE, "--steps", "algorithm '%s' works in switches, wanted one of ranks only",
+                       algo->name);
+        return BASE_ERROR_USAGE;
+    }
     how.choose = algo;
     CollMeasure measure;
-    if ((options.steps && !options.json && !collective_steps(algo, &shape, error)) ||
-        !coll_measure_run(machine->graph, shape.op, shape.bytes, &how, &measure, error))
+    if (!coll_measure_run(machine->graph, shape.op, shape.bytes, &how, &measure, error) ||
+        (options.steps && !collective_steps(algo, &shape, error)))
         return BASE_ERROR_FAILED;
     collective_print(machine, &shape, algo, &measure, options.json);
     return 0;

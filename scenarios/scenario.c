@@ -160,11 +160,9 @@ static gboolean scenario_read_collective(StepJob *job, Ini *ini, GError **error)
 static char *scenario_text(const Ini *ini, const char *const *sets)
 {
     GString *text = g_string_new(ini_text(ini));
-    for (guint i = 0; sets != NULL && sets[i] != NULL; i++) {
-        g_autofree char *quoted = base_error_quote(sets[i]);
+    for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
         g_string_append_printf(text, "%s# --set %s\n", text->len > 0 && text->str[text->len - 1] != '\n' ? "\n" : "",
-                               quoted);
-    }
+                               sets[i]); // one line: ini_set has refused any other
     return g_string_free(text, FALSE);
 }
 

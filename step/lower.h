@@ -18,4 +18,12 @@ typedef struct {
     guint32 last_backward; // op id of the end of the backward pass
 } StepLowered;
 
+// Whether the job's operations, each with a name and on every rank a span of the timeline, find room: at most
+// STEP_LOWER_OPS in the program and STEP_LOWER_SPANS on all ranks together (some 3 GB; a bound of ours, not measured).
+// An upper bound of their number is compared, from the model's layers and the gradient's buckets. FALSE with an error
+// that starts with the job's name.
+enum { STEP_LOWER_OPS = 4000000, STEP_LOWER_SPANS = 100000000 };
+gboolean step_lower_check(const StepJob *job, GError **error);
+
+// The job must have passed step_lower_check.
 void step_lower(const StepJob *job, StepLowered *lowered);

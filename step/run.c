@@ -159,6 +159,8 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
 
 StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, GError **error)
 {
+    if (!step_lower_check(job, error))
+        return NULL;
     g_autoptr(StepResult) result = step_result_new();
     StepLowered lowered;
     step_lower(job, &lowered);
