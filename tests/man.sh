@@ -74,7 +74,6 @@ keys $page "MODEL FILES" "[model]" >"$work/documented"
 {
     literals models/spec.c '\{"([a-z_]+)", &spec->'
     literals models/spec.c 'ini_get[a-z_]*\(ini, SECTION, +"([a-z_]+)"'
-    literals models/spec.c 'get_words\(ini, "([a-z_]+)"'
 } | sort -u >"$work/found"
 same "keys of a model's file" "$work/documented" "$work/found"
 keys $page "MACHINE FILES" "[machine]" >"$work/documented"

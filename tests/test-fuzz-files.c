@@ -163,10 +163,7 @@ static void fuzz_try(Fuzz *fuzz, FuzzRead read, const char *text, gsize length, 
     if (!fine && fuzz->cases < 200 && getenv("V"))
         print_message("%s: %s\n", what, error ? error->message : "?");
     fuzz->reads += fine ? 1 : 0;
-    if (!fine)
-        check_refusal(error, what);
-    else
-        check_fine(error);
+    fine ? check_fine(error) : check_refusal(error, what);
 }
 
 // Random numbers of one case.
