@@ -185,9 +185,11 @@ gboolean coll_symbolic_run(const CollAlgo *algo, const CollShape *shape, guint64
         coll_symbols_receive(&symbols, &parcel);
         out->messages++;
         if (step != NULL) {
-            guint32 done = 0, culprit = 0;
+            g_autoptr(GArray) done = g_array_new(FALSE, FALSE, sizeof(guint32));
+            guint32 culprit = 0;
             for (guint32 piece = 0; piece < symbols.pieces; piece++)
-                done += coll_symbols_complete(&symbols, parcel.send.to, piece, &culprit) ? 1 : 0;
+                if (coll_symbols_complete(&symbols, parcel.send.to, piece, &culprit))
+                    g_array_append_val(done, piece);
             step(user, &parcel.send, done);
         }
         g_free(parcel.carried);

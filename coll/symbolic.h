@@ -11,8 +11,9 @@
 
 #include "coll/algo.h"
 
-// Called after each receipt. done: how many pieces the receiver now holds complete (each rank's contribution once).
-typedef void (*CollSymbolicStep)(gpointer user, const CollSend *send, guint32 done);
+// Called after each receipt. done: the pieces that the receiver now holds complete (each rank's contribution once), of
+// guint32, rising; borrowed.
+typedef void (*CollSymbolicStep)(gpointer user, const CollSend *send, const GArray *done);
 
 typedef struct {
     guint64 messages;
