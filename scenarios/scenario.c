@@ -27,18 +27,24 @@ static gboolean scenario_read_model(StepJob *job, Ini *ini, GError **error)
            model_spec_check_sequence(job->model, job->sequence, ini, error);
 }
 
+// [machine] use = NAME, or node = NAME, nodes = N, nic = RATE: a node joined to a fabric (kind nodes of topo/kind-nodes.c).
 static gboolean scenario_read_machine(StepJob *job, Ini *ini, GError **error)
 {
     g_autofree char *use = NULL;
     gint64 gpus = 0;
-    if (!ini_get_text(ini, "machine", "use", INI_REQUIRED, &use, error) ||
+    gboolean joined = ini_has(ini, "machine", "node");
+    if (!ini_get_text(ini, "machine", "use", joined ? INI_OPTIONAL : INI_REQUIRED, &use, error) ||
         !ini_get_count(ini, "machine", "gpus", INI_OPTIONAL, 1, COLL_GROUP_RANKS_MAX, &gpus, error))
         return FALSE;
-    g_autofree char *use_where = ini_where(ini, "machine", "use");
-    if (!library_check("topo/data/machines", "machine", use, use_where, error))
+    if (joined && use != NULL)
+        return ini_refuse(ini, "machine", "use", error, "found beside node, wanted one of them");
+    g_autofree char *use_where = ini_where(ini, "machine", joined ? "node" : "use");
+    if (!joined && !library_check("topo/data/machines", "machine", use, use_where, error))
         return FALSE;
-    g_autofree char *where = ini_where(ini, "machine", gpus > 0 ? "gpus" : "use");
-    job->machine = topo_machine_read(use, (guint32)gpus, where, error);
+    g_autofree char *gpus_where = ini_where(ini, "machine", "gpus");
+    const char *where = gpus > 0 ? gpus_where : use_where;
+    job->machine = joined ? topo_machine_read_section(ini, (guint32)gpus, where, error)
+                          : topo_machine_read(use, (guint32)gpus, where, error);
     return job->machine != NULL;
 }
 

@@ -119,6 +119,8 @@ static void step_run_assume(StepResult *result, const StepJob *job)
     const char *how = job->nccl ? "as NCCL chooses them, with the latencies and bandwidths of the machine's [nccl]"
                                 : "by the links alone: no cost of starting, of protocols or of kernels";
     g_ptr_array_add(list, g_strdup_printf("collectives are timed %s", how));
+    for (guint i = 0; i < job->machine->notes->len; i++)
+        g_ptr_array_add(list, g_strdup_printf("machine: %s", (const char *)job->machine->notes->pdata[i]));
     g_ptr_array_add(list, g_strdup_printf("machine %s: %s", job->machine->name, job->machine->source));
 }
 
