@@ -130,12 +130,32 @@ static void tree_up(CollRun *run, guint32 piece, guint32 rank)
         tree_send(run, piece, rank, 0);
 }
 
+// How many chunks a leaf has under way at most: enough to fill the way up and down again. Without a limit all chunks would
+// go up before the first comes down, over ports that carry both.
+static guint32 tree_window(const CollShape *shape)
+{
+    guint32 rounds = 0;
+    while ((1u << rounds) < coll_islands(shape))
+        rounds++;
+    return 8 + 2 * (coll_island(shape) - 1 + rounds);
+}
+
 static void tree_begin(CollRun *run)
 {
+    guint32 chunks = coll_chunks(&run->shape), first = MIN(chunks, tree_window(&run->shape));
     for (guint32 rank = 0; rank < run->shape.ranks; rank++)
-        for (guint32 piece = 0; piece < tree_pieces(&run->shape); piece++)
-            if (tree_children(&run->shape, piece / coll_chunks(&run->shape), rank) == 0)
-                tree_up(run, piece, rank);
+        for (guint32 tree = 0; tree < tree_count(&run->shape); tree++)
+            for (guint32 chunk = 0; tree_children(&run->shape, tree, rank) == 0 && chunk < first; chunk++)
+                tree_up(run, tree * chunks + chunk, rank);
+}
+
+// The complete piece has come down to a rank: on to its children, or at a leaf the next chunk up.
+static void tree_come_down(CollRun *run, guint32 piece, guint32 rank)
+{
+    guint32 chunks = coll_chunks(&run->shape), tree = piece / chunks, next = piece % chunks + tree_window(&run->shape);
+    tree_down(run, piece, rank);
+    if (tree_children(&run->shape, tree, rank) == 0 && next < chunks)
+        tree_up(run, tree * chunks + next, rank);
 }
 
 static void tree_received(CollRun *run, guint32 step, guint32 from, guint32 to)
@@ -144,7 +164,7 @@ static void tree_received(CollRun *run, guint32 step, guint32 from, guint32 to)
     guint32 piece = step / (1 + CHILDREN);
     guint32 *come = &run->state[(gsize)to * tree_pieces(&run->shape) + piece];
     if (step % (1 + CHILDREN) != 0)
-        tree_down(run, piece, to);
+        tree_come_down(run, piece, to);
     else if (++*come == tree_children(&run->shape, piece / coll_chunks(&run->shape), to))
         tree_up(run, piece, to);
 }

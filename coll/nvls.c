@@ -165,6 +165,16 @@ static guint64 sharp_messages(const CollShape *shape)
     return nvls_messages_across(shape, ACROSS_SWITCH);
 }
 
+// How many chunks a rank has under way at most: enough to fill the way up, across and down again. Without a limit all
+// chunks would go up before the first comes down, on a port that carries both.
+static guint32 nvls_window(const Sizes *z)
+{
+    guint32 rounds = 0;
+    while ((1u << rounds) < z->n)
+        rounds++;
+    return 8 + 4 * rounds;
+}
+
 // Steps of a rank: up 0 .. k, copy k .. 2k, tree up 2k .. 3k, tree down or across 3k .. 5k. Of a switch: parts to their
 // owners 0 .. gk, chunks to all gk .. 2gk. Of the network's switch: piece * n + island.
 static void nvls_up(CollRun *run, const Sizes *z, guint32 rank, guint32 c)
@@ -274,8 +284,9 @@ static void nvls_begin(CollRun *run)
 {
     Sizes z = nvls_sizes(&run->shape);
     gboolean reduces = run->shape.op == COLL_OP_ALL_REDUCE || run->shape.op == COLL_OP_REDUCE_SCATTER;
+    gboolean limited = run->shape.op == COLL_OP_ALL_REDUCE;
     for (guint32 rank = 0; rank < z.p; rank++) {
-        for (guint32 c = 0; c < z.k; c++) {
+        for (guint32 c = 0; c < (limited ? MIN(z.k, nvls_window(&z)) : z.k); c++) {
             if (reduces)
                 nvls_up(run, &z, rank, c);
             else
@@ -294,8 +305,13 @@ static void nvls_received_across(CollRun *run, guint32 step, guint32 from, guint
     } else if (from >= z.p + z.n) {
         nvls_complete(run, &z, to, step / z.n % z.k, across);
     } else if (from >= z.p) {
-        if (step < z.g * z.k && run->shape.op == COLL_OP_ALL_REDUCE)
+        if (run->shape.op != COLL_OP_ALL_REDUCE)
+            return;
+        guint32 next = step < z.g * z.k ? G_MAXUINT32 : (step - z.g * z.k) / z.g + nvls_window(&z);
+        if (next == G_MAXUINT32)
             nvls_sum(run, &z, to, step % z.k, across);
+        else if (next < z.k)
+            nvls_up(run, &z, to, next);
     } else if (step < 3 * z.k) {
         nvls_sum(run, &z, to, step - 2 * z.k, across);
     } else {
