@@ -52,7 +52,7 @@ gboolean coll_choice_find_op(const char *name, const char *where, CollOp *op, GE
 
 guint32 coll_choice_chunks(gint64 bytes)
 {
-    return bytes <= 64 << 10 ? 1 : (guint32)CLAMP(bytes >> 20, 4, 256);
+    return bytes <= 4 << 10 ? 1 : (guint32)CLAMP(bytes >> 20, 16, 256);
 }
 
 void coll_choice_plain(gconstpointer user, const CollShape *shape, CollChoice *choice)

@@ -34,6 +34,6 @@ typedef void (*CollChooser)(gconstpointer user, const CollShape *shape, CollChoi
 // others get the first of the table that does theirs.
 void coll_choice_plain(gconstpointer user, const CollShape *shape, CollChoice *choice);
 
-// Into how many chunks a pipelined algorithm cuts a vector: one up to 64 KiB, then pieces of at least 1 MiB, from 4 to 256
+// Into how many chunks a pipelined algorithm cuts a vector: one up to 4 KiB, then pieces of about 1 MiB, 16 to 256 of them
 // (NCCL moves 512 KiB a channel and step; a step of all channels together is some MiB).
 guint32 coll_choice_chunks(gint64 bytes);

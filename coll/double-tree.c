@@ -178,6 +178,7 @@ const CollAlgo COLL_DOUBLE_TREE = {
     .switches = coll_algo_no_switches,
     .slots = tree_slots,
     .peer = tree_peer,
+    .channels = tree_count,
     .states = tree_states,
     .messages = tree_messages,
     .begin = tree_begin,

@@ -101,10 +101,12 @@ static void coll_group_compile(CollGroup *group, CollPlan *plan, const guint32 *
     plan->delays = g_new0(Ps, n + 1);
     for (guint32 member = 0; member < plan->members; member++) {
         gboolean capped = plan->choice.cap > 0 && member < shape->ranks;
-        guint32 port = capped ? sim_network_add_link(group->network, plan->choice.cap, 0) : G_MAXUINT32;
+        guint32 channels = MAX(algo->channels(shape), 1), each = plan->slots / channels, port = G_MAXUINT32;
         for (guint32 slot = 0; slot < plan->slots; slot++) {
             gsize at = (gsize)member * plan->slots + slot;
             guint32 peer = algo->peer(shape, member, slot);
+            if (capped && slot % each == 0)
+                port = sim_network_add_link(group->network, plan->choice.cap / channels, 0);
             plan->routes[at] = G_MAXUINT32;
             if (peer == G_MAXUINT32)
                 continue;

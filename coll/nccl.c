@@ -51,7 +51,8 @@ static Way coll_nccl_way(const CollAlgo *algo, const CollShape *shape)
     if (shape->op == COLL_OP_ALL_REDUCE)
         passes = 2;
     if (algo == &COLL_RING || algo == &COLL_RAILS) {
-        double steps = passes * (n - 1), crossing = islands > 1 ? passes * (islands - 1) : 0;
+        // A piece passes the end of an island every g steps, the first time at once for some.
+        double steps = passes * (n - 1), crossing = islands > 1 ? passes * (g > 1 ? islands : islands - 1) : 0;
         return (Way){steps - crossing, crossing, passes * factor};
     }
     if (algo == &COLL_NVLS)

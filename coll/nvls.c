@@ -165,15 +165,10 @@ static guint64 sharp_messages(const CollShape *shape)
     return nvls_messages_across(shape, ACROSS_SWITCH);
 }
 
-// How many chunks a rank has under way at most: enough to fill the way up, across and down again. Without a limit all
-// chunks would go up before the first comes down, on a port that carries both.
-static guint32 nvls_window(const Sizes *z)
-{
-    guint32 rounds = 0;
-    while ((1u << rounds) < z->n)
-        rounds++;
-    return 8 + 4 * rounds;
-}
+// How many chunks a rank has on the way up at most: it sends the next when the switch has given it its part of an earlier
+// one. Without a limit all chunks would go up before the first comes down, over a port that carries both (NCCL's buffers
+// have 8 steps, NCCL_STEPS).
+enum { WINDOW = 8 };
 
 // Steps of a rank: up 0 .. k, copy k .. 2k, tree up 2k .. 3k, tree down or across 3k .. 5k. Of a switch: parts to their
 // owners 0 .. gk, chunks to all gk .. 2gk. Of the network's switch: piece * n + island.
@@ -286,7 +281,7 @@ static void nvls_begin(CollRun *run)
     gboolean reduces = run->shape.op == COLL_OP_ALL_REDUCE || run->shape.op == COLL_OP_REDUCE_SCATTER;
     gboolean limited = run->shape.op == COLL_OP_ALL_REDUCE;
     for (guint32 rank = 0; rank < z.p; rank++) {
-        for (guint32 c = 0; c < (limited ? MIN(z.k, nvls_window(&z)) : z.k); c++) {
+        for (guint32 c = 0; c < (limited ? MIN(z.k, WINDOW) : z.k); c++) {
             if (reduces)
                 nvls_up(run, &z, rank, c);
             else
@@ -307,11 +302,11 @@ static void nvls_received_across(CollRun *run, guint32 step, guint32 from, guint
     } else if (from >= z.p) {
         if (run->shape.op != COLL_OP_ALL_REDUCE)
             return;
-        guint32 next = step < z.g * z.k ? G_MAXUINT32 : (step - z.g * z.k) / z.g + nvls_window(&z);
-        if (next == G_MAXUINT32)
-            nvls_sum(run, &z, to, step % z.k, across);
-        else if (next < z.k)
-            nvls_up(run, &z, to, next);
+        if (step >= z.g * z.k) // a complete chunk
+            return;
+        if (step % z.k + WINDOW < z.k)
+            nvls_up(run, &z, to, step % z.k + WINDOW);
+        nvls_sum(run, &z, to, step % z.k, across);
     } else if (step < 3 * z.k) {
         nvls_sum(run, &z, to, step - 2 * z.k, across);
     } else {
@@ -356,6 +351,7 @@ const CollAlgo COLL_NVLS = {
     .switches = nvls_switches,
     .slots = nvls_slots,
     .peer = nvls_peer,
+    .channels = coll_algo_one_channel,
     .states = nvls_states,
     .messages = nvls_messages,
     .begin = nvls_begin,
@@ -371,6 +367,7 @@ const CollAlgo COLL_NVLS_TREE = {
     .switches = nvls_switches,
     .slots = nvls_tree_slots,
     .peer = nvls_tree_peer,
+    .channels = coll_algo_one_channel,
     .states = nvls_states,
     .messages = nvls_tree_messages,
     .begin = nvls_begin,
@@ -386,6 +383,7 @@ const CollAlgo COLL_SHARP = {
     .switches = sharp_switches,
     .slots = sharp_slots,
     .peer = sharp_peer,
+    .channels = coll_algo_one_channel,
     .states = nvls_states,
     .messages = sharp_messages,
     .begin = nvls_begin,

@@ -86,8 +86,8 @@ check 2 "found 'machine', wanted one of: machines, chips|did you mean 'machines'
 check 2 "found 2 words" list machines chips
 check 2 "found 'decks', wanted primer or deck" tables decks
 check 2 "found ''" tables ''
-check 2 "found 'shwo', wanted show" topo shwo deck-nvlink-8
-check 2 "found 1 word after 'stepline topo'" topo show
+check 2 "did you mean 'show'?" topo shwo deck-nvlink-8
+check 2 "topo show: found 0 words" topo show
 check 2 "--gpus: found 0" topo show deck-nvlink-8 --gpus 0
 check 2 "--gpus: found '1e30' (out of range)" topo show deck-nvlink-8 --gpus 1e30
 check 2 "found 'stepline model shwo'|did you mean 'show'?" model shwo gpt2
@@ -104,7 +104,7 @@ check 2 "--link: found 0 B/s" calc --params 7e9 --gpus 8 --link '0 GB/s'
 check 2 "--peak: found 0" calc --params 7e9 --gpus 8 --peak '0 FLOP/s'
 check 2 "--card: found '-1' (negative)" calc --params 7e9 --gpus 8 --card -1
 check 2 "--optimizer: found 'adm'|did you mean 'adam'?" calc --params 7e9 --gpus 8 --optimizer adm
-check 2 "wanted --machine and --size" collective
+check 2 "wanted --machine and one of --size and --sizes" collective
 check 2 "--ranks: found 0" collective --machine deck-nvlink-8 --size '1 MB' --ranks 0
 check 2 "--steps: found 64 ranks, wanted at most 16" collective --machine deck-network-400g --ranks 64 --size '1 MB' --steps
 check 2 "found both --steps and --json" collective --machine deck-nvlink-8 --size '1 MB' --steps --json
