@@ -61,9 +61,11 @@ static Way coll_nccl_way(const CollAlgo *algo, const CollShape *shape)
         return (Way){4, 2 * coll_nccl_rounds((guint32)islands), 1 + 2 / g};
     if (algo == &COLL_SHARP)
         return (Way){4, 2, 1 + 1 / g};
-    if (algo == &COLL_DOUBLE_TREE)
-        // 2 (1 + 1/g) vectors leave a rank; the way down of one chunk overlaps the way up of the next by about half.
-        return (Way){2 * (g - 1), 2 * coll_nccl_rounds((guint32)islands), 1.5 * (1 + 1 / g)};
+    if (algo == &COLL_DOUBLE_TREE) {
+        double hops = 2 * (g - 1) + 2 * coll_nccl_rounds((guint32)islands);
+        // Two vectors leave a rank, and the first of 16 chunks (coll_choice_chunks) takes as many turns as there are hops.
+        return (Way){2 * (g - 1), 2 * coll_nccl_rounds((guint32)islands), (2 + hops / 16) * (1 + 1 / g)};
+    }
     if (algo == &COLL_BINOMIAL_TREE)
         return (Way){2 * coll_nccl_rounds((guint32)g), 2 * coll_nccl_rounds((guint32)islands), 2};
     if (algo == &COLL_HALVING)

@@ -18,4 +18,4 @@ colour(i) = word('#4a86cc #df9626 #3d9970 #b5523b #7d5ba6 #5c6b73', i)
 label(i) = i == 1 ? array_word_1 : i == 2 ? array_word_2 : i == 3 ? array_word_3 : i == 4 ? array_word_4 : i == 5 ? array_word_5 : array_word_6
 plot $block1 using 1:3 with linespoints lw 2 pt 7 ps 0.8 lc rgb colour(1) title array_word_1, \
      for [i = 2:blocks] '$block'.i using 1:3 with linespoints lw 2 pt 7 ps 0.8 lc rgb colour(i) title label(i), \
-     for [i = 1:blocks] '$block'.i using 1:2 axes x1y2 with lines lw 1 dt 3 lc rgb '#9a9a9a' title (i == 1 ? 'time' : '')
+     for [i = 1:blocks] '$block'.i using 1:2 axes x1y2 with lines lw 1 dt 2 lc rgb '#7a7a7a' title (i == 1 ? 'time' : '')

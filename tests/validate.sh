@@ -23,7 +23,7 @@ done <<'TABLE'
 a100-ib       5 0
 a100-nvlink   3 3  same, in part: fits of physics and logs
 a100-pcie     6 12
-b200-ib       8 8  same: one report
+b200-ib       3 8  same: one report
 b200-nvlink   2 2  same, mostly: the fits' own values
 gb200-nvl72   3 3  same, mostly
 h100-ib       8 10
