@@ -104,6 +104,22 @@ static void fit_check_ranks(const Fit *fit, FitPrint *at)
                         g_strdup("ranks not known (--ranks): bandwidths are bytes / time, not busbw"));
 }
 
+// A note where the machine's own links are slower to answer than what was fitted: no constants can make up for that.
+static void fit_check_links(const Fit *fit, FitPrint *at)
+{
+    CollOp op;
+    CollMeasure empty;
+    if (!coll_choice_find_op(VALIDATION_NCCL_OP_NAMES[at->op], NULL, &op, NULL) ||
+        !coll_measure_machine(fit->topo, op, 0, NULL, NULL, TRUE, NULL, &empty, NULL) ||
+        units_seconds(empty.time) <= at->law.branch[0].alpha)
+        return;
+    g_autofree char *links = units_format_time(empty.time);
+    g_autofree char *fitted = units_format_seconds(at->law.branch[0].alpha);
+    g_ptr_array_add(at->notes, g_strdup_printf("the links of %s alone take %s for an empty message round, the fit says %s: "
+                                               "its latencies are too long for these constants",
+                                               fit->machine, links, fitted));
+}
+
 static gboolean fit_run(Fit *fit, const ValidationNcclLog *log, const ValidationNcclRun *run, GError **error)
 {
     FitPrint at = {.file = log->name, .run = run, .op = run->op};
@@ -132,8 +148,10 @@ static gboolean fit_run(Fit *fit, const ValidationNcclLog *log, const Validation
     gboolean fine = fit->machine == NULL || fit_run_machine(fit, &at, error);
     ValidationConstants constants;
     if (fine && fit->constants != NULL) {
-        if (validation_constants_get(fit->topo, at.op, &at.law, &constants))
+        if (validation_constants_get(fit->topo, at.op, &at.law, &constants)) {
             g_array_append_val(fit->constants, constants);
+            fit_check_links(fit, &at);
+        }
         else
             g_ptr_array_add(notes, g_strdup_printf("%s has no constants in a machine's [nccl]: not written",
                                                    VALIDATION_NCCL_OP_NAMES[at.op]));
