@@ -179,7 +179,8 @@ gboolean ini_set(Ini *ini, const char *assignment, GError **error)
     const char *dot = equals == NULL ? NULL : g_strstr_len(assignment, equals - assignment, ".");
     if (dot == NULL || dot == assignment || dot + 1 == equals) {
         g_autofree char *quoted = base_error_quote(assignment);
-        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found '%s', wanted section.key=value", quoted);
+        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found '%s', wanted section.key=value",
+                              quoted);
     }
     g_autofree char *section = g_strstrip(g_strndup(assignment, (gsize)(dot - assignment)));
     g_autofree char *key = g_strstrip(g_strndup(dot + 1, (gsize)(equals - dot - 1)));
@@ -224,7 +225,8 @@ char *ini_where(const Ini *ini, const char *section, const char *key)
     return g_strdup_printf("%s: %s.%s", ini->name, section, key);
 }
 
-gboolean ini_refuse(const Ini *ini, const char *section, const char *key, GError **error, const char *format, ...)
+gboolean ini_refuse(const Ini *ini, const char *section, const char *key, GError **error, const char *format,
+                    ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -250,7 +252,8 @@ static char *ini_hint_missing(const Ini *ini, const char *section, const char *k
     return g_strdup("");
 }
 
-gboolean ini_ask(Ini *ini, const char *section, const char *key, IniNeed need, const char **value, GError **error)
+gboolean ini_ask(Ini *ini, const char *section, const char *key, IniNeed need, const char **value,
+                 GError **error)
 {
     g_autofree char *name = g_strconcat(section, ".", key, NULL);
     if (!g_hash_table_contains(ini->known, name)) {
@@ -284,7 +287,8 @@ char **ini_keys(const Ini *ini, const char *section)
     return (char **)g_ptr_array_steal(keys, NULL);
 }
 
-// The nearest of the asked names to an unread key: within its own section by key first, then by the whole name.
+// The nearest of the asked names to an unread key: within its own section by key first, then by the whole
+// name.
 static char *ini_hint(const Ini *ini, const IniEntry *entry)
 {
     g_autoptr(GPtrArray) same = g_ptr_array_new();

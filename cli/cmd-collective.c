@@ -1,4 +1,5 @@
-// cli/cmd-collective.c: stepline collective: one collective alone on a machine, at one size or many, or stepped through.
+// cli/cmd-collective.c: stepline collective: one collective alone on a machine, at one size or many, or
+// stepped through.
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,9 @@ typedef struct {
 
 static void collective_options_clear(CollectiveOptions *options)
 {
-    char *const texts[] = {options->machine, options->op,    options->algorithm, options->protocol, options->size,
-                           options->sizes,   options->chunk, options->queue,     options->output};
+    char *const texts[] = {options->machine,  options->op,    options->algorithm,
+                           options->protocol, options->size,  options->sizes,
+                           options->chunk,    options->queue, options->output};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
 }
@@ -30,12 +32,12 @@ G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CollectiveOptions, collective_options_clear)
 // What is to be simulated.
 typedef struct {
     const TopoMachine *machine; // borrowed
-    CollOp op;              //
-    const CollAlgo *algo;   // NULL: whatever is chosen
-    const char *protocol;   // static, NULL: whatever is chosen
-    gint64 first, last;     // sizes, doubling
-    CollMeasureOptions how; //
-    gboolean plain;         // the links alone
+    CollOp op;                  //
+    const CollAlgo *algo;       // NULL: whatever is chosen
+    const char *protocol;       // static, NULL: whatever is chosen
+    gint64 first, last;         // sizes, doubling
+    CollMeasureOptions how;     //
+    gboolean plain;             // the links alone
 } Collective;
 
 typedef struct {
@@ -50,8 +52,8 @@ static void collective_row_clear(gpointer data)
     g_free(((CollectiveRow *)data)->label);
 }
 
-// busbw / algbw of nccl-tests (its PERFORMANCE.md): 2 (p - 1)/p for all-reduce, 1 for broadcast and send/receive, (p - 1)/p
-// for the others.
+// busbw / algbw of nccl-tests (its PERFORMANCE.md): 2 (p - 1)/p for all-reduce, 1 for broadcast and
+// send/receive, (p - 1)/p for the others.
 static double collective_bus_factor(CollOp op, guint32 ranks)
 {
     double p = ranks;
@@ -63,8 +65,8 @@ static double collective_bus_factor(CollOp op, guint32 ranks)
 static gboolean collective_measure(const Collective *what, gint64 bytes, CollectiveRow *row, GError **error)
 {
     *row = (CollectiveRow){.bytes = bytes};
-    if (!coll_measure_machine(what->machine, what->op, bytes, what->algo, what->protocol, what->plain, &what->how,
-                              &row->measure, error))
+    if (!coll_measure_machine(what->machine, what->op, bytes, what->algo, what->protocol, what->plain,
+                              &what->how, &row->measure, error))
         return FALSE;
     guint32 ranks = what->machine->graph->gpus->len;
     double vector = (double)bytes * (what->op == COLL_OP_ALL_GATHER_PAYLOAD ? ranks : 1);
@@ -124,21 +126,22 @@ static void collective_print_one(const Collective *what, const CollectiveRow *ro
     printf("time       %.6f ms\n", row->time * 1e3);
     printf("bandwidth  algbw %s, busbw %s\n", alg, bus);
     printf("sent       %s a rank on average, %s at most\n", mean, most);
-    printf("simulated  %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT " events, fingerprint %016" G_GINT64_MODIFIER
-           "x\n",
+    printf("simulated  %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT
+           " events, fingerprint %016" G_GINT64_MODIFIER "x\n",
            row->measure.messages, row->measure.events, row->measure.fingerprint);
 }
 
 // The columns of nccl-tests, out of place.
 static void collective_print_table(const Collective *what, const GArray *all)
 {
-    printf("# %s on %u ranks of %s\n", COLL_OP_NAMES[what->op], what->machine->graph->gpus->len, what->machine->name);
-    printf("#%13s%12s%10s%10s  %s\n#%13s%12s%10s%10s\n", "size", "time", "algbw", "busbw", "algorithm", "(B)", "(us)",
-           "(GB/s)", "(GB/s)");
+    printf("# %s on %u ranks of %s\n", COLL_OP_NAMES[what->op], what->machine->graph->gpus->len,
+           what->machine->name);
+    printf("#%13s%12s%10s%10s  %s\n#%13s%12s%10s%10s\n", "size", "time", "algbw", "busbw", "algorithm", "(B)",
+           "(us)", "(GB/s)", "(GB/s)");
     for (guint i = 0; i < all->len; i++) {
         const CollectiveRow *row = &g_array_index(all, CollectiveRow, i);
-        printf("%14" G_GINT64_FORMAT "%12.2f%10.2f%10.2f  %s\n", row->bytes, row->time * 1e6, row->algbw * 1e-9,
-               row->busbw * 1e-9, row->label);
+        printf("%14" G_GINT64_FORMAT "%12.2f%10.2f%10.2f  %s\n", row->bytes, row->time * 1e6,
+               row->algbw * 1e-9, row->busbw * 1e-9, row->label);
     }
 }
 
@@ -169,7 +172,8 @@ static gboolean collective_pick(const char *option, const char *word, const char
     g_autofree char *quoted = base_error_quote(word);
     g_autofree char *wanted = g_strjoinv(", ", (char **)names);
     g_autofree char *hint = suggest_hint(word, names);
-    return base_error_set(error, BASE_ERROR_FAILED, option, "found '%s', wanted one of: %s%s", quoted, wanted, hint);
+    return base_error_set(error, BASE_ERROR_FAILED, option, "found '%s', wanted one of: %s%s", quoted, wanted,
+                          hint);
 }
 
 // --size SIZE, or --sizes FIRST..LAST.
@@ -184,14 +188,15 @@ static gboolean collective_read_sizes(const CollectiveOptions *options, Collecti
     g_auto(GStrv) ends = g_strsplit(options->sizes, "..", 2);
     g_autofree char *quoted = base_error_quote(options->sizes);
     if (g_strv_length(ends) != 2)
-        return base_error_set(error, BASE_ERROR_FAILED, "--sizes", "found '%s', wanted two sizes such as '1KiB..8GiB'",
-                              quoted);
+        return base_error_set(error, BASE_ERROR_FAILED, "--sizes",
+                              "found '%s', wanted two sizes such as '1KiB..8GiB'", quoted);
     if (!units_parse_whole(UNITS_BYTES, ends[0], "--sizes", &what->first, error) ||
         !units_parse_whole(UNITS_BYTES, ends[1], "--sizes", &what->last, error))
         return FALSE;
     if (what->first < 1 || what->last < what->first)
-        return base_error_set(error, BASE_ERROR_FAILED, "--sizes", "found '%s', wanted a first size of at least 1 B and "
-                                                                   "a last one that is not less",
+        return base_error_set(error, BASE_ERROR_FAILED, "--sizes",
+                              "found '%s', wanted a first size of at least 1 B and "
+                              "a last one that is not less",
                               quoted);
     return TRUE;
 }
@@ -213,10 +218,12 @@ static gboolean collective_read(const CollectiveOptions *options, Collective *wh
     what->protocol = protocol == G_MAXUINT ? NULL : COLL_NCCL_PROTOCOLS[protocol];
     what->how.no_fuse = options->no_shortcuts;
     what->how.queue = (SimQueueKind)queue;
-    if (options->chunk != NULL && !units_parse_whole(UNITS_BYTES, options->chunk, "--chunk", &what->how.chunk, error))
+    if (options->chunk != NULL &&
+        !units_parse_whole(UNITS_BYTES, options->chunk, "--chunk", &what->how.chunk, error))
         return FALSE;
     if (options->chunk != NULL && what->how.chunk < 4096)
-        return base_error_set(error, BASE_ERROR_FAILED, "--chunk", "found less than 4 KiB, wanted a size like '32 MiB'");
+        return base_error_set(error, BASE_ERROR_FAILED, "--chunk",
+                              "found less than 4 KiB, wanted a size like '32 MiB'");
     return options->output == NULL || plot_check(options->output, error);
 }
 
@@ -238,8 +245,9 @@ static gboolean collective_check_options(const CollectiveOptions *options, GErro
         return base_error_set(error, BASE_ERROR_USAGE, NULL, "%s", words);
     gboolean all = options->ranks == G_MININT64;
     if (!all && (options->ranks < 1 || options->ranks > COLL_GROUP_RANKS_MAX))
-        return base_error_set(error, BASE_ERROR_USAGE, "--ranks", "found %" G_GINT64_FORMAT ", wanted 1 to %d",
-                              options->ranks, COLL_GROUP_RANKS_MAX);
+        return base_error_set(error, BASE_ERROR_USAGE, "--ranks",
+                              "found %" G_GINT64_FORMAT ", wanted 1 to %d", options->ranks,
+                              COLL_GROUP_RANKS_MAX);
     return TRUE;
 }
 
@@ -249,15 +257,17 @@ static gboolean collective_steps(const Collective *what, const CollectiveRow *ro
     const TopoGraph *graph = what->machine->graph;
     CollShape shape = {.op = what->op, .ranks = graph->gpus->len, .bytes = row->bytes};
     if (shape.ranks > COLLECTIVE_STEPS_RANKS)
-        return base_error_set(error, BASE_ERROR_USAGE, "--steps", "found %u ranks, wanted at most %d (use --ranks)",
-                              shape.ranks, COLLECTIVE_STEPS_RANKS);
+        return base_error_set(error, BASE_ERROR_USAGE, "--steps",
+                              "found %u ranks, wanted at most %d (use --ranks)", shape.ranks,
+                              COLLECTIVE_STEPS_RANKS);
     guint32 gpus[COLLECTIVE_STEPS_RANKS];
     for (guint32 i = 0; i < shape.ranks; i++)
         gpus[i] = i;
     shape.island = coll_fabric_island(graph, gpus, shape.ranks);
     if (row->measure.algo->switches(&shape) > 0)
         return base_error_set(error, BASE_ERROR_USAGE, "--steps",
-                              "algorithm '%s' works in switches, wanted one of ranks only", row->measure.algo->name);
+                              "algorithm '%s' works in switches, wanted one of ranks only",
+                              row->measure.algo->name);
     return collective_steps_print(row->measure.algo, &shape, error);
 }
 
@@ -293,22 +303,28 @@ static int collective_run(int argc, char **argv, GError **error)
         {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine to run on", "NAME|FILE"},
         {"ranks", 0, 0, G_OPTION_ARG_INT64, &options.ranks, "How many of its GPUs (default: all)", "N"},
         {"op", 0, 0, G_OPTION_ARG_STRING, &options.op,
-         "all-reduce (default), reduce-scatter, all-gather, all-gather-payload, broadcast, all-to-all, send-recv", "OP"},
+         "all-reduce (default), reduce-scatter, all-gather, all-gather-payload, broadcast, all-to-all, "
+         "send-recv",
+         "OP"},
         {"algorithm", 0, 0, G_OPTION_ARG_STRING, &options.algorithm,
          "A name of 'stepline list algorithms' (default: NCCL's choice, without [nccl] the ring)", "NAME"},
-        {"protocol", 0, 0, G_OPTION_ARG_STRING, &options.protocol, "ll, ll128, simple (default: NCCL's choice)", "NAME"},
-        {"plain", 0, 0, G_OPTION_ARG_NONE, &options.plain, "The links alone, whatever the machine's [nccl] says", NULL},
+        {"protocol", 0, 0, G_OPTION_ARG_STRING, &options.protocol,
+         "ll, ll128, simple (default: NCCL's choice)", "NAME"},
+        {"plain", 0, 0, G_OPTION_ARG_NONE, &options.plain,
+         "The links alone, whatever the machine's [nccl] says", NULL},
         {"size", 0, 0, G_OPTION_ARG_STRING, &options.size,
          "Bytes of the vector (all-gather-payload: of one rank's piece)", "SIZE"},
-        {"sizes", 0, 0, G_OPTION_ARG_STRING, &options.sizes, "Many sizes, doubling: a table as nccl-tests prints it",
-         "FIRST..LAST"},
-        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "With --sizes: draw bus bandwidth against size",
-         "FILE.png|FILE.svg"},
+        {"sizes", 0, 0, G_OPTION_ARG_STRING, &options.sizes,
+         "Many sizes, doubling: a table as nccl-tests prints it", "FIRST..LAST"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+         "With --sizes: draw bus bandwidth against size", "FILE.png|FILE.svg"},
         {"steps", 0, 0, G_OPTION_ARG_NONE, &options.steps, "Print first who sends which piece to whom", NULL},
-        {"chunk", 0, 0, G_OPTION_ARG_STRING, &options.chunk, "Cut messages into chunks of this (default 32 MiB)", "SIZE"},
-        {"queue", 0, 0, G_OPTION_ARG_STRING, &options.queue, "radix (default) or heap: never changes the result",
-         "KIND"},
-        {"no-shortcuts", 0, 0, G_OPTION_ARG_NONE, &options.no_shortcuts, "Every hop is an event: the same result", NULL},
+        {"chunk", 0, 0, G_OPTION_ARG_STRING, &options.chunk,
+         "Cut messages into chunks of this (default 32 MiB)", "SIZE"},
+        {"queue", 0, 0, G_OPTION_ARG_STRING, &options.queue,
+         "radix (default) or heap: never changes the result", "KIND"},
+        {"no-shortcuts", 0, 0, G_OPTION_ARG_NONE, &options.no_shortcuts,
+         "Every hop is an event: the same result", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
         {0}};
     if (!options_parse(&COMMAND_COLLECTIVE, entries, NULL, 0, 0, &argc, &argv, error) ||
@@ -326,7 +342,8 @@ static int collective_run(int argc, char **argv, GError **error)
 
 const Command COMMAND_COLLECTIVE = {
     .name = "collective",
-    .usage = "--machine T --size SIZE|--sizes A..B [--ranks N] [--op OP] [--algorithm NAME] [--steps] [--json]",
+    .usage =
+        "--machine T --size SIZE|--sizes A..B [--ranks N] [--op OP] [--algorithm NAME] [--steps] [--json]",
     .summary = "Simulate one collective alone, message by message",
     .run = collective_run,
 };

@@ -20,7 +20,7 @@
 typedef struct {
     char *machine, *op, *write; // owned: options
     GArray *constants;          // of ValidationConstants, owned with --write, else NULL
-    gint64 ranks;       // 0: as the log says
+    gint64 ranks;               // 0: as the log says
     gboolean json;
     ValidationNcclOp only; // of --op; VALIDATION_NCCL_OPS: all
     JsonBuilder *builder;  // owned with --json, else NULL
@@ -104,7 +104,8 @@ static void fit_check_ranks(const Fit *fit, FitPrint *at)
                         g_strdup("ranks not known (--ranks): bandwidths are bytes / time, not busbw"));
 }
 
-// A note where the machine's own links are slower to answer than what was fitted: no constants can make up for that.
+// A note where the machine's own links are slower to answer than what was fitted: no constants can make up
+// for that.
 static void fit_check_links(const Fit *fit, FitPrint *at)
 {
     CollOp op;
@@ -115,9 +116,11 @@ static void fit_check_links(const Fit *fit, FitPrint *at)
         return;
     g_autofree char *links = units_format_time(empty.time);
     g_autofree char *fitted = units_format_seconds(at->law.branch[0].alpha);
-    g_ptr_array_add(at->notes, g_strdup_printf("the links of %s alone take %s for an empty message round, the fit says %s: "
-                                               "its latencies are too long for these constants",
-                                               fit->machine, links, fitted));
+    g_ptr_array_add(
+        at->notes,
+        g_strdup_printf("the links of %s alone take %s for an empty message round, the fit says %s: "
+                        "its latencies are too long for these constants",
+                        fit->machine, links, fitted));
 }
 
 static gboolean fit_run(Fit *fit, const ValidationNcclLog *log, const ValidationNcclRun *run, GError **error)
@@ -151,8 +154,7 @@ static gboolean fit_run(Fit *fit, const ValidationNcclLog *log, const Validation
         if (validation_constants_get(fit->topo, at.op, &at.law, &constants)) {
             g_array_append_val(fit->constants, constants);
             fit_check_links(fit, &at);
-        }
-        else
+        } else
             g_ptr_array_add(notes, g_strdup_printf("%s has no constants in a machine's [nccl]: not written",
                                                    VALIDATION_NCCL_OP_NAMES[at.op]));
     }
@@ -188,7 +190,8 @@ static gboolean fit_run_file(Fit *fit, const char *path, GError **error)
 static gboolean fit_check(Fit *fit, GError **error)
 {
     if (fit->write != NULL && fit->machine == NULL)
-        return base_error_set(error, BASE_ERROR_USAGE, "--write", "wanted --machine too: whose file it is to be");
+        return base_error_set(error, BASE_ERROR_USAGE, "--write",
+                              "wanted --machine too: whose file it is to be");
     if (fit->write != NULL)
         fit->constants = g_array_new(FALSE, FALSE, sizeof(ValidationConstants));
     fit->only = VALIDATION_NCCL_OPS;

@@ -55,22 +55,26 @@ static int run_run(int argc, char **argv, GError **error)
 {
     g_auto(RunOptions) options = {.gpus = G_MININT64}; // which nobody types
     const GOptionEntry entries[] = {
-        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "Override one key of the scenario (repeatable)",
-         "SECTION.KEY=VALUE"},
-        {"db", 0, 0, G_OPTION_ARG_FILENAME, &options.db, "Append the run, with its timeline, to a database", "FILE"},
+        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets,
+         "Override one key of the scenario (repeatable)", "SECTION.KEY=VALUE"},
+        {"db", 0, 0, G_OPTION_ARG_FILENAME, &options.db, "Append the run, with its timeline, to a database",
+         "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
-        {"assumptions", 0, 0, G_OPTION_ARG_NONE, &options.assumptions, "Print what is taken for granted", NULL},
+        {"assumptions", 0, 0, G_OPTION_ARG_NONE, &options.assumptions, "Print what is taken for granted",
+         NULL},
         {"model", 0, 0, G_OPTION_ARG_STRING, &options.model, "Model, instead of the scenario's", "NAME|FILE"},
-        {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine, instead of the scenario's", "NAME|FILE"},
+        {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine, instead of the scenario's",
+         "NAME|FILE"},
         {"gpus", 0, 0, G_OPTION_ARG_INT64, &options.gpus, "GPUs, instead of the scenario's", "N"},
         {0}};
-    static const char details[] =
-        "SCENARIO is a name of 'stepline list scenarios', or a path. Without one, --model and --machine make one, and\n"
-        "--set fills in the rest: job.tokens and compute.efficiency at least.";
+    static const char details[] = "SCENARIO is a name of 'stepline list scenarios', or a path. Without one, "
+                                  "--model and --machine make one, and\n"
+                                  "--set fills in the rest: job.tokens and compute.efficiency at least.";
     if (!options_parse(&COMMAND_RUN, entries, details, 0, 1, &argc, &argv, error))
         return BASE_ERROR_USAGE;
     if (options.gpus < 1 && options.gpus != G_MININT64) {
-        base_error_set(error, BASE_ERROR_USAGE, "--gpus", "found %" G_GINT64_FORMAT ", wanted at least 1", options.gpus);
+        base_error_set(error, BASE_ERROR_USAGE, "--gpus", "found %" G_GINT64_FORMAT ", wanted at least 1",
+                       options.gpus);
         return BASE_ERROR_USAGE;
     }
     g_autoptr(Ini) ini = run_open(argc > 1 ? argv[1] : NULL, &options, error);

@@ -26,7 +26,8 @@ static char *steps_pieces(const CollSend *send, guint32 pieces)
         return g_strdup_printf("pieces %u to %u", send->piece, send->piece + send->pieces - 1);
     GString *out = g_string_new("pieces");
     for (guint32 i = 0; i < send->pieces; i++)
-        g_string_append_printf(out, "%s %u", i == 0 ? "" : ",", (send->piece + i * MAX(send->stride, 1)) % pieces);
+        g_string_append_printf(out, "%s %u", i == 0 ? "" : ",",
+                               (send->piece + i * MAX(send->stride, 1)) % pieces);
     return g_string_free(out, FALSE);
 }
 

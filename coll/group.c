@@ -68,7 +68,8 @@ void coll_group_free(CollGroup *group)
     g_free(group);
 }
 
-// The graph's node of a member: a GPU, an island's switch, or the network's. G_MAXUINT32: the machine has no such switch.
+// The graph's node of a member: a GPU, an island's switch, or the network's. G_MAXUINT32: the machine has no
+// such switch.
 static guint32 coll_group_node(const CollGroup *group, guint32 member)
 {
     const TopoGraph *graph = group->fabric->graph;
@@ -127,8 +128,9 @@ gboolean coll_group_prepare(CollGroup *group, CollOp op, gint64 bytes, GError **
     shape->chunks = choice.chunks;
     const char *refusal = choice.algo->refuses(shape);
     if (refusal != NULL)
-        return base_error_set(error, BASE_ERROR_FAILED, NULL, "algorithm '%s' %s: found %u ranks in islands of %u",
-                              choice.algo->name, refusal, shape->ranks, coll_island(shape));
+        return base_error_set(error, BASE_ERROR_FAILED, NULL,
+                              "algorithm '%s' %s: found %u ranks in islands of %u", choice.algo->name,
+                              refusal, shape->ranks, coll_island(shape));
     if (coll_group_find(group, &choice) != NULL)
         return TRUE;
     guint32 members = shape->ranks + choice.algo->switches(shape);
@@ -136,11 +138,10 @@ gboolean coll_group_prepare(CollGroup *group, CollOp op, gint64 bytes, GError **
     for (guint32 member = 0; member < members; member++) {
         nodes[member] = coll_group_node(group, member);
         if (nodes[member] == G_MAXUINT32)
-            return base_error_set(error, BASE_ERROR_FAILED, NULL,
-                                  "algorithm '%s' wants a switch that reduces, and the machine has none %s",
-                                  choice.algo->name,
-                                  member == shape->ranks + coll_islands(shape) ? "between its islands"
-                                                                               : "in every island");
+            return base_error_set(
+                error, BASE_ERROR_FAILED, NULL,
+                "algorithm '%s' wants a switch that reduces, and the machine has none %s", choice.algo->name,
+                member == shape->ranks + coll_islands(shape) ? "between its islands" : "in every island");
     }
     CollPlan *plan = g_new0(CollPlan, 1);
     plan->choice = choice;
@@ -163,9 +164,10 @@ const CollChoice *coll_group_choice(const CollGroup *group, CollOp op, gint64 by
     return &plan->choice;
 }
 
-gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where, GError **error)
+gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where,
+                          GError **error)
 {
-    const double limit = 0.45 * (double)PS_MAX; // leaves room for compute, which is a day at most
+    const double limit = 0.45 * (double)PS_MAX;    // leaves room for compute, which is a day at most
     double slowest = 0, longest = 0, messages = 0; // ps a byte; ps; of one collective
     const SimNetwork *network = group->network;
     for (guint32 i = 0; i < network->routes.routes->len; i++) {
@@ -187,7 +189,8 @@ gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collecti
         for (guint class = 0; class < TOPO_LINK_CLASSES; class ++)
             longest = MAX(longest, (double)(plan->choice.hop[class] + plan->choice.base));
     }
-    double sends = 4.0 * group->run.shape.ranks; // vectors that pass one link at most, also where all ranks' do
+    double sends =
+        4.0 * group->run.shape.ranks; // vectors that pass one link at most, also where all ranks' do
     double rounds = MAX(sends, 64);
     double worst = sends * (double)bytes * slowest + rounds * (double)collectives * longest;
     if (worst < limit && (double)bytes * sends < 0.45 * (double)G_MAXINT64) {
@@ -195,16 +198,18 @@ gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collecti
         double events = 2 * ((double)collectives * messages + sends * chunks);
         if (events < EVENTS_MAX && chunks < G_MAXINT32)
             return TRUE;
-        return base_error_set(error, BASE_ERROR_FAILED, where,
-                              "message by message this would take about %.2g events, wanted at most %.2g: fewer ranks, "
-                              "larger buckets or a larger chunk would help",
-                              events, EVENTS_MAX);
+        return base_error_set(
+            error, BASE_ERROR_FAILED, where,
+            "message by message this would take about %.2g events, wanted at most %.2g: fewer ranks, "
+            "larger buckets or a larger chunk would help",
+            events, EVENTS_MAX);
     }
     g_autofree char *size = units_format_bytes((double)bytes);
-    return base_error_set(error, BASE_ERROR_FAILED, where,
-                          "found %s to be exchanged by %u ranks over a slowest link of %.3g bytes/s and latencies of up to "
-                          "%.3g s a message: it could take more days than the clock holds (106)",
-                          size, group->run.shape.ranks, slowest > 0 ? 1e12 / slowest : 0, longest * 1e-12);
+    return base_error_set(
+        error, BASE_ERROR_FAILED, where,
+        "found %s to be exchanged by %u ranks over a slowest link of %.3g bytes/s and latencies of up to "
+        "%.3g s a message: it could take more days than the clock holds (106)",
+        size, group->run.shape.ranks, slowest > 0 ? 1e12 / slowest : 0, longest * 1e-12);
 }
 
 static void coll_group_start(CollGroup *group)

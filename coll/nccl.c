@@ -9,7 +9,8 @@ const char *const COLL_NCCL_PROTOCOLS[] = {"ll", "ll128", "simple", NULL};
 
 enum { LL, LL128, SIMPLE };
 
-// NCCL's latencies of a hop, ps (tuning.cc, release 2.30): by protocol; NVLink, PCIe, network, network in trees.
+// NCCL's latencies of a hop, ps (tuning.cc, release 2.30): by protocol; NVLink, PCIe, network, network in
+// trees.
 static const Ps HOPS[][4] = {
     [LL] = {600000, 1000000, 2700000, 5000000},
     [LL128] = {1900000, 2500000, 4000000, 8500000},
@@ -52,18 +53,23 @@ static Way coll_nccl_way(const CollAlgo *algo, const CollShape *shape)
         passes = 2;
     if (algo == &COLL_RING || algo == &COLL_RAILS) {
         // A piece passes the end of an island every g steps, the first time at once for some.
-        double steps = passes * (n - 1), crossing = islands > 1 ? passes * (g > 1 ? islands : islands - 1) : 0;
+        double steps = passes * (n - 1),
+               crossing = islands > 1 ? passes * (g > 1 ? islands : islands - 1) : 0;
         return (Way){steps - crossing, crossing, passes * factor};
     }
     if (algo == &COLL_NVLS)
-        return (Way){2 * passes, 0, shape->op == COLL_OP_ALL_REDUCE ? 1 : shape->op == COLL_OP_REDUCE_SCATTER ? factor : 1 / g};
+        return (Way){2 * passes, 0,
+                     shape->op == COLL_OP_ALL_REDUCE       ? 1
+                     : shape->op == COLL_OP_REDUCE_SCATTER ? factor
+                                                           : 1 / g};
     if (algo == &COLL_NVLS_TREE)
         return (Way){4, 2 * coll_nccl_rounds((guint32)islands), 1 + 2 / g};
     if (algo == &COLL_SHARP)
         return (Way){4, 2, 1 + 1 / g};
     if (algo == &COLL_DOUBLE_TREE) {
         double hops = 2 * (g - 1) + 2 * coll_nccl_rounds((guint32)islands);
-        // Two vectors leave a rank, and the first of 16 chunks (coll_choice_chunks) takes as many turns as there are hops.
+        // Two vectors leave a rank, and the first of 16 chunks (coll_choice_chunks) takes as many turns as
+        // there are hops.
         return (Way){2 * (g - 1), 2 * coll_nccl_rounds((guint32)islands), (2 + hops / 16) * (1 + 1 / g)};
     }
     if (algo == &COLL_BINOMIAL_TREE)
@@ -82,7 +88,8 @@ static Way coll_nccl_way(const CollAlgo *algo, const CollShape *shape)
 void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph *graph, const CollAlgo *algo,
                     const char *protocol)
 {
-    *nccl = (CollNccl){.nccl = constants, .algo = algo, .protocol = protocol, .inside_class = TOPO_LINK_NVLINK};
+    *nccl =
+        (CollNccl){.nccl = constants, .algo = algo, .protocol = protocol, .inside_class = TOPO_LINK_NVLINK};
     guint32 gpus = graph->gpus->len;
     g_autoptr(TopoRouter) router = topo_router_new(graph, 1);
     g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -128,7 +135,8 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
     case COLL_OP_ALL_REDUCE:
         if (protocol != SIMPLE)
             return across ? &COLL_DOUBLE_TREE : &COLL_RING;
-        if (across && nccl->nccl->network_reduces && nccl->nccl->switch_reduces && COLL_SHARP.refuses(shape) == NULL)
+        if (across && nccl->nccl->network_reduces && nccl->nccl->switch_reduces &&
+            COLL_SHARP.refuses(shape) == NULL)
             return &COLL_SHARP;
         if (nccl->nccl->switch_reduces)
             return across ? &COLL_NVLS_TREE : shape->ranks > 4 ? &COLL_NVLS : &COLL_RING;
@@ -183,18 +191,20 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
     double n = shape->ranks, islands = coll_islands(shape);
     gboolean across = islands > 1;
     Candidate c = {.algo = algo, .protocol = protocol, .way = coll_nccl_way(algo, shape)};
-    c.factor = shape->op == COLL_OP_ALL_REDUCE   ? 2 * (n - 1) / n
+    c.factor = shape->op == COLL_OP_ALL_REDUCE                                    ? 2 * (n - 1) / n
                : shape->op == COLL_OP_BROADCAST || shape->op == COLL_OP_SEND_RECV ? 1
                                                                                   : (n - 1) / n;
     coll_nccl_hops(&c);
     double inside = (double)(c.hop[nccl->inside_class] + nccl->inside);
     double network = (double)(c.hop[TOPO_LINK_NETWORK] + nccl->across);
     c.alpha = (double)BASES[protocol] + c.way.inside * inside + c.way.across * network;
-    const TopoTuningFit *fit = topo_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
+    const TopoTuningFit *fit =
+        topo_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
     if (fit == NULL)
         return c;
     const TopoTuningLine *measured = coll_nccl_line(fit, protocol);
-    if (measured == NULL) { // told to take what was not measured: NCCL's latencies, and what bandwidth is left
+    if (measured ==
+        NULL) { // told to take what was not measured: NCCL's latencies, and what bandwidth is left
         c.bandwidth = fit->line[fit->lines - 1].bandwidth * WIRE[protocol][1] / WIRE[protocol][0];
         c.unmeasured = TRUE;
         return c;
@@ -202,7 +212,8 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
     c.bandwidth = measured->bandwidth;
     double alpha = (double)measured->latency;
     if (across) {
-        alpha += (double)measured->step * (shape->op == COLL_OP_ALL_REDUCE ? coll_nccl_doublings((guint32)islands) : islands - 1);
+        alpha += (double)measured->step *
+                 (shape->op == COLL_OP_ALL_REDUCE ? coll_nccl_doublings((guint32)islands) : islands - 1);
     } else if (fit->ranks != shape->ranks) {
         // Of another number of ranks: scaled as the algorithm's own steps are.
         CollShape other = *shape;
@@ -250,7 +261,8 @@ void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *ch
     *choice = (CollChoice){.algo = best.algo,
                            .protocol = COLL_NCCL_PROTOCOLS[best.protocol],
                            .chunks = coll_choice_chunks(shape->bytes)};
-    // What the links' own latencies take on the longest way comes off; hops shrink where they alone would pass alpha.
+    // What the links' own latencies take on the longest way comes off; hops shrink where they alone would
+    // pass alpha.
     double links = best.way.inside * (double)nccl->inside + best.way.across * (double)nccl->across;
     double hops = best.way.inside * (double)best.hop[nccl->inside_class] +
                   best.way.across * (double)best.hop[TOPO_LINK_NETWORK];

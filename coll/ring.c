@@ -1,14 +1,16 @@
-// coll/ring.c: the ring, and a ring per rail: reduce-scatter, all-gather, and all-reduce as the one after the other.
+// coll/ring.c: the ring, and a ring per rail: reduce-scatter, all-gather, and all-reduce as the one after the
+// other.
 //
-// In step s the rank at place q of the ring sends the pieces of place q - 1 - s (modulo p) to place q + 1, as soon as it
-// has received them in step s - 1. Steps 0 .. p - 2 add (reduce-scatter; place q ends with its own pieces), steps p - 1
-// .. 2p - 3 copy (all-gather, which starts from there). 2 (p - 1)/p of the vector per rank is the least that any
-// all-reduce can send (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC
-// 2009).
+// In step s the rank at place q of the ring sends the pieces of place q - 1 - s (modulo p) to place q + 1, as
+// soon as it has received them in step s - 1. Steps 0 .. p - 2 add (reduce-scatter; place q ends with its own
+// pieces), steps p - 1
+// .. 2p - 3 copy (all-gather, which starts from there). 2 (p - 1)/p of the vector per rank is the least that
+// any all-reduce can send (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+// workstations", JPDC 2009).
 //
-// Rails: as many rings as an island has ranks, each with a share of the vector. Ring i passes through every island from
-// its rank i upwards and round, so that it enters by rank i and leaves by rank i - 1: every rank's own link to the other
-// islands carries one ring out and one in.
+// Rails: as many rings as an island has ranks, each with a share of the vector. Ring i passes through every
+// island from its rank i upwards and round, so that it enters by rank i and leaves by rank i - 1: every
+// rank's own link to the other islands carries one ring out and one in.
 #include "coll/algo.h"
 
 static guint32 ring_count(const CollShape *shape, gboolean rails)

@@ -1,4 +1,5 @@
-// plots/bandwidth.h: time and bus bandwidth of a collective against its size, as nccl-tests' tables are drawn.
+// plots/bandwidth.h: time and bus bandwidth of a collective against its size, as nccl-tests' tables are
+// drawn.
 #pragma once
 
 #include <glib.h>
@@ -9,4 +10,5 @@ typedef struct {
 } PlotBandwidth;
 
 // Draws points (n, by rising size) under a title. FALSE with an error, as plot_write.
-gboolean plot_bandwidth_write(const char *path, const char *title, const PlotBandwidth *points, guint n, GError **error);
+gboolean plot_bandwidth_write(const char *path, const char *title, const PlotBandwidth *points, guint n,
+                              GError **error);

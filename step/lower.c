@@ -72,14 +72,15 @@ static void lower_forward(Lowering *lowering, const GArray *tensors)
         const ModelTensor *tensor = &g_array_index(tensors, ModelTensor, i);
         LowerWork work = lower_work(lowering->job, tensor);
         flops += (work.matmul + work.attention) / 3;
-        gboolean ends = i + 1 == tensors->len || g_array_index(tensors, ModelTensor, i + 1).block != tensor->block;
+        gboolean ends =
+            i + 1 == tensors->len || g_array_index(tensors, ModelTensor, i + 1).block != tensor->block;
         if (ends)
             lower_compute(lowering, flops, SIM_KIND_FORWARD, tensor->block);
     }
 }
 
-static guint32 lower_bucket(Lowering *lowering, const StepBucket *bucket, const GArray *tensors, guint32 number,
-                            guint32 after)
+static guint32 lower_bucket(Lowering *lowering, const StepBucket *bucket, const GArray *tensors,
+                            guint32 number, guint32 after)
 {
     const StepJob *job = lowering->job;
     guint32 n = tensors->len;
@@ -139,16 +140,19 @@ static GArray *lower_buckets(const StepJob *job, const GArray *tensors)
 gboolean step_lower_check(const StepJob *job, GError **error)
 {
     double layers = (double)job->model->layers + 2;
-    double buckets = (double)step_job_gradient(job) / (double)job->bucket + 2; // each but the last reaches its cap
+    double buckets =
+        (double)step_job_gradient(job) / (double)job->bucket + 2; // each but the last reaches its cap
     if (!job->bucket_split)
         buckets = MIN(buckets, LOWER_TENSORS * layers); // and ends with a tensor
-    double ops = 2 * layers + 2 * buckets + 1; // forward, backward; a cut of it and an all-reduce a bucket; optimizer
+    double ops =
+        2 * layers + 2 * buckets + 1; // forward, backward; a cut of it and an all-reduce a bucket; optimizer
     if (ops <= STEP_LOWER_OPS && ops * job->dp <= STEP_LOWER_SPANS)
         return TRUE;
-    return base_error_set(error, BASE_ERROR_FAILED, job->name,
-                          "found up to %.2g operations on %u ranks, wanted at most %d on one and %d on all: fewer layers "
-                          "or ranks, or larger buckets would help",
-                          ops, job->dp, STEP_LOWER_OPS, STEP_LOWER_SPANS);
+    return base_error_set(
+        error, BASE_ERROR_FAILED, job->name,
+        "found up to %.2g operations on %u ranks, wanted at most %d on one and %d on all: fewer layers "
+        "or ranks, or larger buckets would help",
+        ops, job->dp, STEP_LOWER_OPS, STEP_LOWER_SPANS);
 }
 
 void step_lower(const StepJob *job, StepLowered *lowered)

@@ -14,7 +14,8 @@ static void test_getters(void **state)
 {
     (void)state;
     g_autoptr(GError) error = NULL;
-    g_autoptr(Ini) ini = read("# words\n[a]\ncount = 64 \nrate = 400 Gb/s\non = yes\nname = x y\n\n[b]\nt = 5 us\n", &error);
+    g_autoptr(Ini) ini =
+        read("# words\n[a]\ncount = 64 \nrate = 400 Gb/s\non = yes\nname = x y\n\n[b]\nt = 5 us\n", &error);
     check_fine(error);
     gint64 count = 0;
     double rate = 0;
@@ -154,8 +155,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_getters), cmocka_unit_test(test_refusals), cmocka_unit_test(test_marks),
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_set),     cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_values),  cmocka_unit_test(test_set),      cmocka_unit_test(test_suggest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,7 +11,8 @@ static TopoMachine *machine(guint nodes, const char *nccl)
 {
     g_autofree char *text = g_strdup_printf(
         "[machine]\ntitle = t\nsource = t\nchip = h100-sxm\nkind = islands\ngpus = %u\ngpus_per_node = 8\n"
-        "nvlink_bandwidth = 2000 GB/s\nnvlink_latency = 0.2 us\nnetwork_bandwidth = 1000 GB/s\nnetwork_latency = 1 us\n"
+        "nvlink_bandwidth = 2000 GB/s\nnvlink_latency = 0.2 us\nnetwork_bandwidth = 1000 "
+        "GB/s\nnetwork_latency = 1 us\n"
         "pcie_bandwidth = 1000 GB/s\n[nccl]\n%s",
         nodes * 8, nccl);
     g_autofree char *path = NULL;
@@ -27,7 +28,8 @@ static TopoMachine *machine(guint nodes, const char *nccl)
     return made;
 }
 
-static CollMeasure run(const TopoMachine *on, CollOp op, gint64 bytes, const CollAlgo *algo, const char *protocol)
+static CollMeasure run(const TopoMachine *on, CollOp op, gint64 bytes, const CollAlgo *algo,
+                       const char *protocol)
 {
     CollMeasure out;
     g_autoptr(GError) error = NULL;
@@ -42,13 +44,15 @@ static double law(double alpha_us, double bytes, double factor, double rate)
     return alpha_us * 1e-6 + bytes * factor / rate;
 }
 
-// Rings, NVLS and pairs in one island: the measured line to 3 % (NVLS: 8 %, its four stages of 64 chunks fill first).
+// Rings, NVLS and pairs in one island: the measured line to 3 % (NVLS: 8 %, its four stages of 64 chunks fill
+// first).
 static void test_island(void **state)
 {
     (void)state;
-    g_autoptr(TopoMachine) on = machine(1, "switch_reduces = yes\nall_reduce_8 = 30 us, 100 GB/s; 90 us, 400 GB/s\n"
-                                           "all_gather_8 = 20 us, 90 GB/s; 50 us, 300 GB/s\n"
-                                           "all_to_all_8 = 15 us, 50 GB/s; 25 us, 250 GB/s\n");
+    g_autoptr(TopoMachine) on =
+        machine(1, "switch_reduces = yes\nall_reduce_8 = 30 us, 100 GB/s; 90 us, 400 GB/s\n"
+                   "all_gather_8 = 20 us, 90 GB/s; 50 us, 300 GB/s\n"
+                   "all_to_all_8 = 15 us, 50 GB/s; 25 us, 250 GB/s\n");
     static const struct {
         CollOp op;
         double factor, low_alpha, low, high_alpha, high;
@@ -71,8 +75,8 @@ static void test_island(void **state)
             assert_string_equal(out.algo->name, cases[i].algorithms[is_high ? 1 : 0]);
             double wanted = is_high ? high : low;
             if (fabs(units_seconds(out.time) / wanted - 1) > cases[i].within)
-                fail_msg("%s of %" G_GINT64_FORMAT " bytes by %s: %g s, wanted %g", COLL_OP_NAMES[cases[i].op], bytes,
-                         out.algo->name, units_seconds(out.time), wanted);
+                fail_msg("%s of %" G_GINT64_FORMAT " bytes by %s: %g s, wanted %g",
+                         COLL_OP_NAMES[cases[i].op], bytes, out.algo->name, units_seconds(out.time), wanted);
             assert_true(out.time >= last);
             last = out.time;
             switched |= is_high;
@@ -81,19 +85,21 @@ static void test_island(void **state)
     }
 }
 
-// Across islands: a ring per rail to 5 % (eight rings take turns on a port); trees by their order of size, since their pipelines fill and overlap.
+// Across islands: a ring per rail to 5 % (eight rings take turns on a port); trees by their order of size,
+// since their pipelines fill and overlap.
 static void test_across(void **state)
 {
     (void)state;
-    g_autoptr(TopoMachine) on =
-        machine(4, "switch_reduces = yes\nall_gather_across = 30 us, 40 us, 200 GB/s\n"
-                   "all_reduce_across = 20 us, 10 us, 10 GB/s; 50 us, 20 us, 100 GB/s; 100 us, 50 us, 300 GB/s\n");
+    g_autoptr(TopoMachine) on = machine(
+        4, "switch_reduces = yes\nall_gather_across = 30 us, 40 us, 200 GB/s\n"
+           "all_reduce_across = 20 us, 10 us, 10 GB/s; 50 us, 20 us, 100 GB/s; 100 us, 50 us, 300 GB/s\n");
     for (gint64 bytes = 1 << 20; bytes <= (gint64)4 << 30; bytes *= 4) {
         CollMeasure out = run(on, COLL_OP_ALL_GATHER, bytes, NULL, NULL);
         assert_string_equal(out.algo->name, "rails");
         double wanted = law(30 + 3 * 40, (double)bytes, 31.0 / 32, 200e9);
         if (fabs(units_seconds(out.time) / wanted - 1) > 0.05)
-            fail_msg("all-gather of %" G_GINT64_FORMAT ": %g s, wanted %g", bytes, units_seconds(out.time), wanted);
+            fail_msg("all-gather of %" G_GINT64_FORMAT ": %g s, wanted %g", bytes, units_seconds(out.time),
+                     wanted);
     }
     CollMeasure small = run(on, COLL_OP_ALL_REDUCE, 8, NULL, NULL);
     assert_string_equal(small.algo->name, "double-tree");
@@ -107,8 +113,9 @@ static void test_across(void **state)
 static void test_overrides(void **state)
 {
     (void)state;
-    g_autoptr(TopoMachine) on = machine(2, "all_reduce_8 = 30 us, 100 GB/s; 90 us, 400 GB/s\n"
-                                           "all_reduce_across = 20 us, 10 us, 10 GB/s; 100 us, 50 us, 300 GB/s\n");
+    g_autoptr(TopoMachine) on =
+        machine(2, "all_reduce_8 = 30 us, 100 GB/s; 90 us, 400 GB/s\n"
+                   "all_reduce_across = 20 us, 10 us, 10 GB/s; 100 us, 50 us, 300 GB/s\n");
     gint64 bytes = 1 << 24;
     assert_string_equal(run(on, COLL_OP_ALL_REDUCE, bytes, &COLL_TWO_LEVEL, NULL).algo->name, "two-level");
     assert_string_equal(run(on, COLL_OP_ALL_REDUCE, bytes, NULL, "ll").protocol, "ll");
@@ -118,12 +125,14 @@ static void test_overrides(void **state)
     assert_true(run(on, COLL_OP_ALL_REDUCE, 0, NULL, NULL).time > 0);
     assert_string_equal(run(on, COLL_OP_BROADCAST, bytes, NULL, NULL).algo->name, "chain");
     assert_string_equal(run(on, COLL_OP_SEND_RECV, bytes, NULL, NULL).algo->name, "pairs");
-    for (guint i = 0; COLL_ALGOS[i] != NULL; i++) // every algorithm that needs no reducing switch between islands runs
+    for (guint i = 0; COLL_ALGOS[i] != NULL;
+         i++) // every algorithm that needs no reducing switch between islands runs
         if (COLL_ALGOS[i]->ops[COLL_OP_ALL_REDUCE] && COLL_ALGOS[i] != &COLL_NVLS)
             assert_true(run(on, COLL_OP_ALL_REDUCE, bytes, COLL_ALGOS[i], NULL).time > 0);
     CollMeasure out;
     g_autoptr(GError) error = NULL;
-    assert_false(coll_measure_machine(on, COLL_OP_ALL_REDUCE, 8, &COLL_NVLS, NULL, FALSE, NULL, &out, &error));
+    assert_false(
+        coll_measure_machine(on, COLL_OP_ALL_REDUCE, 8, &COLL_NVLS, NULL, FALSE, NULL, &out, &error));
     check_says(error, "algorithm 'nvls' works inside one island");
 }
 
@@ -138,7 +147,8 @@ static void test_file(void **state)
         {"all_reduce_8 = 30 us, 100 GB\n", "(a size), wanted a rate"},
         {"all_reduce_across = 30 us, 100 GB/s\n", "wanted '60 us, 95 us, 365 GB/s'"},
         {"all_reduce_1 = 30 us, 100 GB/s\n", "all_reduce_N (N ranks of an island)"},
-        {"all_reduce_8 = 1 us, 1 GB/s; 2 us, 2 GB/s; 3 us, 3 GB/s; 4 us, 4 GB/s\n", "found 4 lines, wanted one to three"},
+        {"all_reduce_8 = 1 us, 1 GB/s; 2 us, 2 GB/s; 3 us, 3 GB/s; 4 us, 4 GB/s\n",
+         "found 4 lines, wanted one to three"},
         {"all_reduce_8 = 3 s, 1 GB/s\n", "wanted at most a second"},
         {"al_reduce_8 = 3 us, 1 GB/s\n", "unknown key"},
     };
@@ -155,7 +165,8 @@ static void test_file(void **state)
         topo_tuning_clear(&tuning);
     }
     // What is written is read back as it was.
-    g_autoptr(TopoMachine) on = machine(1, "all_reduce_8 = 30.5 us, 100 GB/s; 90 us, 400 GB/s\nall_to_all_across = 1 us, 2 us, 3 GB/s\n");
+    g_autoptr(TopoMachine) on = machine(
+        1, "all_reduce_8 = 30.5 us, 100 GB/s; 90 us, 400 GB/s\nall_to_all_across = 1 us, 2 us, 3 GB/s\n");
     g_autofree char *text = topo_tuning_write(&on->tuning);
     g_autoptr(GError) error = NULL;
     g_autoptr(Ini) ini = ini_read_text("m.ini", text, strlen(text), &error);

@@ -32,7 +32,8 @@ static void test_defaults(void **state)
 static void test_sets(void **state)
 {
     (void)state;
-    const char *const sets[] = {"job.bucket=whole", "machine.gpus = 4", "model.layers=2", "simulate.queue=heap", NULL};
+    const char *const sets[] = {"job.bucket=whole", "machine.gpus = 4", "model.layers=2",
+                                "simulate.queue=heap", NULL};
     g_autoptr(GError) error = NULL;
     g_autoptr(StepJob) job = read(GOOD, sets, &error);
     check_fine(error);
@@ -89,11 +90,13 @@ static void test_refusals(void **state)
         check_says(error, bad[i].says);
     }
     g_autoptr(GError) error = NULL;
-    assert_null(read("[model]\nuse = llama-7b\n[machine]\nuse = deck-nvlink-8\n[job]\n[compute]\nefficiency = 1\n", NULL,
-                     &error));
+    assert_null(
+        read("[model]\nuse = llama-7b\n[machine]\nuse = deck-nvlink-8\n[job]\n[compute]\nefficiency = 1\n",
+             NULL, &error));
     check_says(error, "s.ini: job.tokens: missing");
     g_clear_error(&error);
-    assert_null(read("[model]\nuse = llama-7b\n\n[machine]\nuse = deck-nvlink-8\ngpus = 400 GB\n", NULL, &error));
+    assert_null(
+        read("[model]\nuse = llama-7b\n\n[machine]\nuse = deck-nvlink-8\ngpus = 400 GB\n", NULL, &error));
     check_says(error, "s.ini:6: machine.gpus: found '400 GB' (a size), wanted a whole number");
 }
 

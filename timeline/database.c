@@ -47,7 +47,8 @@ void timeline_database_free(sqlite3 *database)
     sqlite3_close(database);
 }
 
-// Makes an empty file, because SQLite does not say why it cannot. A link that leads nowhere is left to SQLite.
+// Makes an empty file, because SQLite does not say why it cannot. A link that leads nowhere is left to
+// SQLite.
 static gboolean database_make(const char *path, GError **error)
 {
     int handle = g_open(path, O_CREAT | O_EXCL | O_RDWR, 0644);

@@ -27,10 +27,11 @@ static gboolean device_read_peaks(Ini *ini, TopoDevice *device, GError **error)
         if (!ini_has(ini, "peak", key))
             continue;
         if (device->peak[i] < 1e6 || device->peak[i] > 1e21)
-            return ini_refuse(ini, "peak", key, error,
-                              "found %g FLOP/s, wanted 1 MFLOP/s to 1000 EFLOP/s (leave out what the chip does "
-                              "not have)",
-                              device->peak[i]);
+            return ini_refuse(
+                ini, "peak", key, error,
+                "found %g FLOP/s, wanted 1 MFLOP/s to 1000 EFLOP/s (leave out what the chip does "
+                "not have)",
+                device->peak[i]);
         known++;
     }
     if (known == 0 && ini_finish(ini, error)) {

@@ -69,8 +69,8 @@ static TopoMachine *machine_import(const char *path, guint32 gpus, const char *w
             "the file does not say which chip, wanted a machine file that does: 'stepline topo import "
             "FILE --chip NAME -o MACHINE.ini'");
     if (fine && gpus != 0 && gpus != import.graph->gpus->len)
-        fine = base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted %u: so many has %s", gpus,
-                              import.graph->gpus->len, path);
+        fine = base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted %u: so many has %s",
+                              gpus, import.graph->gpus->len, path);
     if (fine) {
         machine->name = g_strdup(path);
         g_autofree char *base = g_path_get_basename(path);
@@ -100,7 +100,8 @@ static gboolean machine_is_import(const char *name)
     return known == NULL && g_file_test(name, G_FILE_TEST_IS_REGULAR);
 }
 
-// The machine of an ini's section [machine]. whole: the ini is nothing but a machine's file. node: it must be one node.
+// The machine of an ini's section [machine]. whole: the ini is nothing but a machine's file. node: it must be
+// one node.
 static TopoMachine *machine_read_ini(Ini *ini, const char *name, guint32 gpus, gboolean whole, gboolean node,
                                      const char *where, GError **error)
 {
@@ -121,8 +122,8 @@ static TopoMachine *machine_read_ini(Ini *ini, const char *name, guint32 gpus, g
         return NULL;
     if (node && kind == &TOPO_KIND_NODES) {
         g_autofree char *quoted = base_error_quote(name);
-        base_error_set(error, BASE_ERROR_FAILED, where, "found '%s' of kind nodes, wanted a machine of one node",
-                       quoted);
+        base_error_set(error, BASE_ERROR_FAILED, where,
+                       "found '%s' of kind nodes, wanted a machine of one node", quoted);
         return NULL;
     }
     g_autofree char *chip_where = ini_where(ini, SECTION, "chip");
@@ -135,10 +136,12 @@ static TopoMachine *machine_read_ini(Ini *ini, const char *name, guint32 gpus, g
     return g_steal_pointer(&machine);
 }
 
-static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, const char *where, GError **error)
+static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, const char *where,
+                                 GError **error)
 {
     if (gpus > TOPO_BUILD_GPUS) {
-        base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted at most %d", gpus, TOPO_BUILD_GPUS);
+        base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted at most %d", gpus,
+                       TOPO_BUILD_GPUS);
         return NULL;
     }
     if (machine_is_import(name))

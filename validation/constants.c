@@ -66,12 +66,15 @@ static char *validation_constants_read(const char *name, GError **error)
     return g_string_free(out, FALSE);
 }
 
-gboolean validation_constants_write(const char *path, const char *name, const GArray *constants, GError **error)
+gboolean validation_constants_write(const char *path, const char *name, const GArray *constants,
+                                    GError **error)
 {
     if (constants->len == 0)
-        return base_error_set(error, BASE_ERROR_FAILED, path, "nothing to write: no operation with constants was fitted");
+        return base_error_set(error, BASE_ERROR_FAILED, path,
+                              "nothing to write: no operation with constants was fitted");
     if (strcmp(path, name) != 0 && g_file_test(path, G_FILE_TEST_EXISTS))
-        return base_error_set(error, BASE_ERROR_FAILED, path, "is there already, wanted a new file, or the machine's own");
+        return base_error_set(error, BASE_ERROR_FAILED, path,
+                              "is there already, wanted a new file, or the machine's own");
     g_autofree char *text = validation_constants_read(name, error);
     g_autoptr(TopoMachine) machine = text == NULL ? NULL : topo_machine_read(name, 0, "--machine", error);
     if (machine == NULL)
@@ -82,7 +85,8 @@ gboolean validation_constants_write(const char *path, const char *name, const GA
     }
     g_autofree char *section = topo_tuning_write(&machine->tuning);
     g_autofree char *whole =
-        g_strconcat(text, "\n# Latencies and bus bandwidths as 'stepline fit' found them in measurements.\n", section, NULL);
+        g_strconcat(text, "\n# Latencies and bus bandwidths as 'stepline fit' found them in measurements.\n",
+                    section, NULL);
     g_autoptr(GError) local = NULL;
     if (!g_file_set_contents(path, whole, -1, &local))
         return base_error_set(error, BASE_ERROR_FAILED, path, "cannot be written: %s", local->message);
