@@ -100,6 +100,28 @@ static void test_refusals(void **state)
     check_says(error, "s.ini:6: machine.gpus: found '400 GB' (a size), wanted a whole number");
 }
 
+// A node of the library (or an imported one) joined to a fabric, in the scenario itself.
+static void test_node(void **state)
+{
+    (void)state;
+    static const char text[] = "[model]\nuse = llama-7b\n[machine]\nnode = dgx1-v100-box\nnodes = 2\nnic = 100 Gb/s\n"
+                               "[job]\ntokens = 65536\n[compute]\nefficiency = 0.5\nprecision = fp16\n";
+    g_autoptr(GError) error = NULL;
+    g_autoptr(StepJob) job = read(text, NULL, &error);
+    check_fine(error);
+    assert_int_equal(job->dp, 16);
+    assert_true(job->machine->notes->len > 0); // what was assumed of the fabric
+    const char *const both[] = {"machine.use=deck-nvlink-8", NULL};
+    g_autoptr(StepJob) refused = read(text, both, &error);
+    assert_null(refused);
+    check_says(error, "machine.use: found beside node");
+    g_clear_error(&error);
+    const char *const typo[] = {"machine.ndoes=3", NULL};
+    g_autoptr(StepJob) mistyped = read(text, typo, &error);
+    assert_null(mistyped);
+    check_says(error, "machine.ndoes: unknown key (did you mean 'nodes'?)");
+}
+
 static void test_library(void **state)
 {
     (void)state;
@@ -122,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_sets),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_library),
+        cmocka_unit_test(test_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
