@@ -30,12 +30,20 @@ typedef enum {
 // "all-reduce", ...; NULL-terminated.
 extern const char *const COLL_OP_NAMES[];
 
+// Rings that are to be used side by side, instead of the ones that rails have by themselves (coll/rings.h).
+typedef struct {
+    guint32 count;
+    guint32 *order; // [ring * ranks + place]: rank; owned
+    guint32 *place; // [ring * ranks + rank]: place; owned
+} CollRings;
+
 typedef struct {
     CollOp op;
     guint32 ranks;  // p >= 1
     guint32 island; // ranks in an island, divides p; 0 is read as p
     guint32 chunks; // into how many chunks a pipelined algorithm cuts the vector, >= 1; 0 is read as 1
     gint64 bytes;   // >= 0: of one rank's vector (of one rank's part, for COLL_OP_ALL_GATHER_PAYLOAD)
+    const CollRings *rings; // borrowed; NULL: none
 } CollShape;
 
 // One message.

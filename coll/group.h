@@ -10,6 +10,7 @@
 #include "coll/algo.h"
 #include "coll/choice.h"
 #include "coll/fabric.h"
+#include "coll/rings.h"
 
 typedef struct CollGroup CollGroup;
 
@@ -33,6 +34,7 @@ struct CollGroup {
     SimNetwork *network;  // borrowed
     guint32 id;           // orders the messages of different groups at one instant
     guint32 *gpus;        // GPU number of each rank; owned
+    CollRings *rings;     // that the machine's cables carry; owned, NULL: none
     GPtrArray *plans;     // of CollPlan *
     const CollPlan *plan; // of the collective under way
     guint32 room;         // words of run.state

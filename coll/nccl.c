@@ -133,6 +133,8 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
     gboolean across = coll_islands(shape) > 1;
     switch (shape->op) {
     case COLL_OP_ALL_REDUCE:
+        if (shape->rings != NULL)
+            return &COLL_RAILS;
         if (protocol != SIMPLE)
             return across ? &COLL_DOUBLE_TREE : &COLL_RING;
         if (across && nccl->nccl->network_reduces && nccl->nccl->switch_reduces &&
@@ -152,7 +154,7 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
     case COLL_OPS:
         break;
     }
-    return across ? &COLL_RAILS : &COLL_RING;
+    return across || shape->rings != NULL ? &COLL_RAILS : &COLL_RING;
 }
 
 // Latency and bus bandwidth of one way to do it, and the messages that make it up.

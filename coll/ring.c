@@ -15,18 +15,24 @@
 
 static guint32 ring_count(const CollShape *shape, gboolean rails)
 {
+    if (rails && shape->rings != NULL)
+        return shape->rings->count;
     return rails ? coll_island(shape) : 1;
 }
 
 // The rank at a place of a ring, and the place of a rank.
 static inline guint32 ring_rank(const CollShape *shape, guint32 ring, guint32 place)
 {
+    if (shape->rings != NULL)
+        return shape->rings->order[ring * shape->ranks + place];
     guint32 g = coll_island(shape);
     return place / g * g + (place % g + ring) % g;
 }
 
 static inline guint32 ring_place(const CollShape *shape, guint32 ring, guint32 rank)
 {
+    if (shape->rings != NULL)
+        return shape->rings->place[ring * shape->ranks + rank];
     guint32 g = coll_island(shape);
     return rank / g * g + (rank % g + g - ring) % g;
 }

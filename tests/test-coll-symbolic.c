@@ -22,7 +22,11 @@ static void test_all(void **state)
                 continue;
             for (guint r = 0; r < G_N_ELEMENTS(SHAPES); r++) {
                 for (guint s = 0; s < G_N_ELEMENTS(SIZES); s++) {
-                    CollShape shape = {(CollOp)op, SHAPES[r][0], SHAPES[r][1], s == 0 ? 0 : s, SIZES[s]};
+                    CollShape shape = {.op = (CollOp)op,
+                                       .ranks = SHAPES[r][0],
+                                       .island = SHAPES[r][1],
+                                       .chunks = s,
+                                       .bytes = SIZES[s]};
                     if (COLL_ALGOS[a]->refuses(&shape) != NULL)
                         continue;
                     CollSymbolic out;
