@@ -66,7 +66,9 @@ page=stepline-scenario.5
 for section in scenario model machine job compute collective simulate; do
     keys $page "SCENARIO FILES" "[$section]" >"$work/documented"
     {
-        literals scenarios/scenario.c "ini_get[a-z_]*\(ini, \"$section\", +\"([a-z_0-9]+)\""
+        literals scenarios/scenario.c "ini_[a-z_]*\(ini, \"$section\", +\"([a-z_0-9]+)\""
+        # What a node needs beside it.
+        [ $section != machine ] || literals topo/kind-nodes.c 'topo_kind_get_[a-z]*\(file, "([a-z_]+)", INI_REQUIRED'
     } | sort -u >"$work/found"
     same "keys of a scenario's [$section]" "$work/documented" "$work/found"
 done
@@ -95,14 +97,19 @@ keys $page "CHIP FILES" "[peak]" >"$work/documented"
 sed -n 's/.*TOPO_PRECISION_NAMES\[\] = {\(.*\), NULL};/\1/p' "$STEPLINE_SOURCE/topo/device.c" | tr -d '" ' | tr ',' '\n' | sort >"$work/found"
 same "peaks of a chip's file" "$work/documented" "$work/found"
 
-# The program knows every key that is documented for a scenario, and no other.
+# The program knows every key that is documented for a scenario, and no other; some only beside [machine] node.
+printf '[model]\nuse = gpt2\n[machine]\nnode = primer-nvlink-8\nnodes = 2\nnic = 50 GB/s\n[job]\ntokens = 16384\n[compute]\nefficiency = 0.4\n' >"$work/joined.ini"
+stepline run "$work/joined.ini" >/dev/null || complain "a scenario with [machine] node fails"
 small="run --model gpt2 --machine deck-nvlink-8 --gpus 2 --set job.tokens=1024 --set model.sequence=64 --set compute.efficiency=0.4"
 for section in scenario model machine job compute collective simulate; do
     { keys $page "SCENARIO FILES" "[$section]"; [ $section != model ] || keys $page "MODEL FILES" "[model]"; } | sort -u >"$work/documented"
     while read -r key; do
         checks=$((checks + 1))
         # shellcheck disable=SC2086 # a command and its words
-        if stepline $small --set "$section.$key=?" 2>&1 | grep -q "unknown key"; then complain "$section.$key is documented and unknown"; fi
+        if stepline $small --set "$section.$key=?" 2>&1 | grep -q "unknown key" &&
+            stepline run "$work/joined.ini" --set "$section.$key=?" 2>&1 | grep -q "unknown key"; then
+            complain "$section.$key is documented and unknown"
+        fi
     done <"$work/documented"
 done
 checks=$((checks + 1))
@@ -113,6 +120,7 @@ stepline $small --set job.nosuch=1 2>&1 | grep -q "unknown key" || complain "job
 if command -v sqlite3 >/dev/null; then
     # shellcheck disable=SC2086
     stepline $small --db "$work/small.db" >/dev/null
+    cp "$STEPLINE_SOURCE/tests/data/nccl-tests/old.txt" "$work/old.txt"
     while read -r arguments; do
         # shellcheck disable=SC2086
         (cd "$work" && stepline $arguments --json 2>/dev/null) >"$work/j"
@@ -127,7 +135,11 @@ if command -v sqlite3 >/dev/null; then
 list models
 model show gpt2
 topo show wan-2x32
+topo routes wan-2x32 gpu0 gpu8
 collective --machine deck-nvlink-8 --size 1MB
+collective --machine dgx-h100 --ranks 16 --sizes 1KiB..4KiB
+fit old.txt --machine dgx-h100
+validate collectives --family h800-nvlink
 calc --params 7e9 --gpus 8 --measured 30000
 tables primer
 runs small.db
