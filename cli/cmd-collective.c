@@ -338,8 +338,8 @@ static int collective_run(int argc, char **argv, GError **error)
         topo_machine_read(options.machine, ranks, ranks == 0 ? "--machine" : "--ranks", error);
     what.machine = machine;
     if (machine != NULL && what.protocol != NULL && !machine->tuning.present) {
-        base_error_set(error, BASE_ERROR_FAILED, "--protocol", "means nothing on %s, whose file has no section [nccl]",
-                       options.machine);
+        base_error_set(error, BASE_ERROR_FAILED, "--protocol",
+                       "means nothing on %s, whose file has no section [nccl]", options.machine);
         return BASE_ERROR_FAILED;
     }
     return machine != NULL && collective_do(&what, &options, error) ? 0 : BASE_ERROR_FAILED;

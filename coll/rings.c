@@ -6,12 +6,12 @@
 enum { RANKS_MAX = 16, RINGS_MAX = 8, STEPS_MAX = 2000000 };
 
 typedef struct {
-    guint32 n, wanted;                             // GPUs; cycles to find
-    guint32 cables[RANKS_MAX][RANKS_MAX];          // NVLinks that are left between two
-    guint32 found, best;                           // cycles now, and in the best set so far
-    guint32 cycles[RINGS_MAX][RANKS_MAX];          // the present set
-    guint32 kept[RINGS_MAX][RANKS_MAX];            // the best
-    guint32 steps;                                 // taken; the search ends at STEPS_MAX
+    guint32 n, wanted;                    // GPUs; cycles to find
+    guint32 cables[RANKS_MAX][RANKS_MAX]; // NVLinks that are left between two
+    guint32 found, best;                  // cycles now, and in the best set so far
+    guint32 cycles[RINGS_MAX][RANKS_MAX]; // the present set
+    guint32 kept[RINGS_MAX][RANKS_MAX];   // the best
+    guint32 steps;                        // taken; the search ends at STEPS_MAX
 } Search;
 
 static gboolean rings_extend(Search *search, guint32 length);
@@ -43,7 +43,8 @@ static gboolean rings_close(Search *search)
     return done;
 }
 
-// Extends the present cycle, which has length GPUs. TRUE: all that is wanted has been found, or the search is at its end.
+// Extends the present cycle, which has length GPUs. TRUE: all that is wanted has been found, or the search is
+// at its end.
 static gboolean rings_extend(Search *search, guint32 length)
 {
     guint32 *cycle = search->cycles[search->found];
@@ -64,7 +65,8 @@ static gboolean rings_extend(Search *search, guint32 length)
     return FALSE;
 }
 
-// How many NVLinks join each pair, in units of the slowest cable. Returns half the least number that a GPU has.
+// How many NVLinks join each pair, in units of the slowest cable. Returns half the least number that a GPU
+// has.
 static guint32 rings_count_cables(const TopoGraph *graph, const guint32 *gpus, Search *search)
 {
     double unit = 0, rates[RANKS_MAX][RANKS_MAX] = {{0}};
@@ -72,7 +74,8 @@ static guint32 rings_count_cables(const TopoGraph *graph, const guint32 *gpus, S
         const TopoLink *link = topo_graph_link(graph, l);
         for (guint32 i = 0; i < search->n && link->class == TOPO_LINK_NVLINK; i++)
             for (guint32 j = 0; j < search->n; j++)
-                if (topo_graph_gpu(graph, gpus[i]) == link->from && topo_graph_gpu(graph, gpus[j]) == link->to)
+                if (topo_graph_gpu(graph, gpus[i]) == link->from &&
+                    topo_graph_gpu(graph, gpus[j]) == link->to)
                     rates[i][j] += link->bandwidth;
     }
     for (guint32 i = 0; i < search->n; i++)

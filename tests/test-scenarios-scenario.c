@@ -104,8 +104,9 @@ static void test_refusals(void **state)
 static void test_node(void **state)
 {
     (void)state;
-    static const char text[] = "[model]\nuse = llama-7b\n[machine]\nnode = dgx1-v100-box\nnodes = 2\nnic = 100 Gb/s\n"
-                               "[job]\ntokens = 65536\n[compute]\nefficiency = 0.5\nprecision = fp16\n";
+    static const char text[] =
+        "[model]\nuse = llama-7b\n[machine]\nnode = dgx1-v100-box\nnodes = 2\nnic = 100 Gb/s\n"
+        "[job]\ntokens = 65536\n[compute]\nefficiency = 0.5\nprecision = fp16\n";
     g_autoptr(GError) error = NULL;
     g_autoptr(StepJob) job = read(text, NULL, &error);
     check_fine(error);
@@ -140,11 +141,8 @@ static void test_library(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_library),
-        cmocka_unit_test(test_node),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_sets), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_library),  cmocka_unit_test(test_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
