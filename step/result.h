@@ -45,6 +45,7 @@ typedef struct {
     Ps exposed_comm;       // of that rank: communication and no compute
     Ps idle;               // of that rank: neither
     Ps communication;      // of that rank: time with a collective running, hidden or not
+    Ps backward_end;       // of that rank: when its last backward operation ended
     Ps bound;              // a time that no step of this job can beat on this machine
     Ps whole_all_reduce;   // of the whole gradient in one bucket, alone on the machine
     Ps perfect_overlap;    // max(compute, whole_all_reduce): perfect overlap, which the deck assumes
