@@ -186,6 +186,46 @@ static void test_same(void **state)
     }
 }
 
+// busbw may exceed a link's rate where an algorithm moves fewer bytes (in-switch reduction); what no
+// algorithm can do is to move what it moves faster than the ports of a rank carry it.
+static void test_moved(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"h100-8rail", "dgx-h100", "dgx-a100",
+                                           "dgx1-v100",  "pcie4-8",  "deck-nvlink-8"};
+    gboolean exceeded = FALSE;
+    for (guint m = 0; m < G_N_ELEMENTS(machines); m++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(TopoMachine) machine = topo_machine_read(machines[m], 8, NULL, &error);
+        check_fine(error);
+        const TopoGraph *graph = machine->graph;
+        double widest = 0; // of one GPU's ports together, bytes/s
+        for (guint32 gpu = 0; gpu < graph->gpus->len; gpu++) {
+            double out = 0;
+            for (guint32 l = 0; l < graph->links->len; l++)
+                if (topo_graph_link(graph, l)->from == topo_graph_gpu(graph, gpu))
+                    out += topo_graph_link(graph, l)->bandwidth;
+            widest = MAX(widest, out);
+        }
+        for (guint a = 0; COLL_ALGOS[a] != NULL; a++) {
+            for (guint op = 0; op < COLL_OPS; op++) {
+                CollMeasure out;
+                const CollMeasureOptions options = {.choose = COLL_ALGOS[a]};
+                g_autoptr(GError) refusal = NULL;
+                gint64 bytes = 1 << 30;
+                if (!COLL_ALGOS[a]->ops[op] ||
+                    !coll_measure_run(graph, (CollOp)op, bytes / (op == COLL_OP_ALL_GATHER_PAYLOAD ? 8 : 1),
+                                      &options, &out, &refusal))
+                    continue; // does not do it, or the machine has no switch that reduces
+                assert_true(units_seconds(out.time) >= out.sent_max / widest);
+                double busbw = (double)bytes * 1.75 / units_seconds(out.time);
+                exceeded |= op == COLL_OP_ALL_REDUCE && COLL_ALGOS[a] == &COLL_NVLS && busbw > widest * 1.1;
+            }
+        }
+    }
+    assert_true(exceeded);
+}
+
 // Eight GPUs through one cut-through switch at 450 GB/s, 5 us a path: 52.5 ms, not 105.
 static void test_cut_through(void **state)
 {
@@ -214,7 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_documents), cmocka_unit_test(test_closed), cmocka_unit_test(test_compression),
         cmocka_unit_test(test_unequal),   cmocka_unit_test(test_same),   cmocka_unit_test(test_cut_through),
-        cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_refuse),    cmocka_unit_test(test_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -35,7 +35,7 @@ h800-nvlink   4 8  same: one pair of logs
 rtx4090-pcie  10 10 same: two logs
 rtx5090-pcie  4 8  same: one report
 h100-efa      30 20 its two sources are 1.7 to 2 times apart at the same sizes; the constants lie at the quicker one
-l40s-pcie     20 5  two GPUs: copies through the host share one rate both ways in the graph, and they do not
+l40s-pcie     4 5  same: one report
 v100-nvlink   10 10 same, in part
 TABLE
 echo "$checked families of measured collectives, $failed out of bounds"
