@@ -86,7 +86,11 @@ static CollPlan *coll_group_find(const CollGroup *group, const CollChoice *choic
 {
     for (guint i = 0; i < group->plans->len; i++) {
         CollPlan *plan = group->plans->pdata[i];
-        if (plan->choice.algo == choice->algo && g_strcmp0(plan->choice.protocol, choice->protocol) == 0)
+        const CollChoice *own = &plan->choice;
+        gboolean same = own->algo == choice->algo && g_strcmp0(own->protocol, choice->protocol) == 0;
+        // The ports and delays were made for these; ops differ in them (an unequal cap is a different one).
+        if (same && memcmp(&own->cap, &choice->cap, sizeof own->cap) == 0 &&
+            memcmp(own->hop, choice->hop, sizeof own->hop) == 0)
             return plan;
     }
     return NULL;
@@ -101,13 +105,16 @@ static void coll_group_compile(CollGroup *group, CollPlan *plan, const guint32 *
     plan->delays = g_new0(Ps, n + 1);
     for (guint32 member = 0; member < plan->members; member++) {
         gboolean capped = plan->choice.cap > 0 && member < shape->ranks;
-        guint32 port = capped ? sim_network_add_link(group->network, plan->choice.cap, 0) : G_MAXUINT32;
+        gboolean lanes = capped && plan->choice.lanes;
+        guint32 port = capped && !lanes ? sim_network_add_link(group->network, plan->choice.cap, 0) : G_MAXUINT32;
         for (guint32 slot = 0; slot < plan->slots; slot++) {
             gsize at = (gsize)member * plan->slots + slot;
             guint32 peer = algo->peer(shape, member, slot);
             plan->routes[at] = G_MAXUINT32;
             if (peer == G_MAXUINT32)
                 continue;
+            if (lanes)
+                port = sim_network_add_link(group->network, plan->choice.cap, 0);
             TopoLinkClass class = TOPO_LINK_NVLINK;
             plan->routes[at] = coll_fabric_route(group->fabric, nodes[member], nodes[peer], port, &class);
             plan->delays[at] = plan->choice.hop[class];

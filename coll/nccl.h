@@ -1,15 +1,16 @@
 // coll/nccl.h: the algorithm, protocol and costs that NCCL would take.
 //
-// Which algorithm a line of topo/tuning.h stands for (NVIDIA/nccl, src/graph/tuning.cc, and its documentation of
-// NCCL_ALGO): in one island, all-reduce runs a ring in LL at low latency and, at high bandwidth, NVLS where the switch
-// reduces, else a ring in Simple; across islands a double binary tree in LL, and NVLS with trees in between (or SHARP)
-// where switches reduce, else a ring per rail in Simple; gather and scatter are rings per rail; all-to-all is grouped
-// sends. Of the lines, the one that its own formula makes the quickest is taken, as NCCL does.
+// Which algorithm a line of topo/tuning.h stands for (NVIDIA/nccl, src/graph/tuning.cc, and its documentation
+// of NCCL_ALGO): in one island, all-reduce runs a ring in LL at low latency and, at high bandwidth, NVLS
+// where the switch reduces, else a ring in Simple; across islands a double binary tree in LL, and NVLS with
+// trees in between (or SHARP) where switches reduce, else a ring per rail in Simple; gather and scatter are
+// rings per rail; all-to-all is grouped sends. Of the lines, the one that its own formula makes the quickest
+// is taken, as NCCL does.
 //
-// How a line becomes costs of messages: every message waits for a hop (NCCL's own latencies of a hop, tuning.cc, release
-// 2.30: LL 0.6 us over NVLink, 1.0 PCIe, 2.7 network (5.0 in trees); Simple 3.4, 5.7, 14), the collective for a base, so
-// that all hops on the longest way and the base make up alpha (hops shrink where they alone would pass it); and a rank
-// sends at no more than what makes the bus bandwidth B.
+// How a line becomes costs of messages: every message waits for a hop (NCCL's own latencies of a hop,
+// tuning.cc, release 2.30: LL 0.6 us over NVLink, 1.0 PCIe, 2.7 network (5.0 in trees); Simple 3.4, 5.7, 14),
+// the collective for a base, so that all hops on the longest way and the base make up alpha (hops shrink
+// where they alone would pass it); and a rank sends at no more than what makes the bus bandwidth B.
 #pragma once
 
 #include <glib.h>
@@ -18,11 +19,14 @@
 #include "topo/tuning.h"
 
 typedef struct {
-    const TopoTuning *nccl;    // borrowed
-    const CollAlgo *algo;    // borrowed; NULL: NCCL's choice
-    const char *protocol;    // static; NULL: NCCL's choice
-    Ps inside, across;       // latency of the graph's own links: GPU 0 to GPU 1, and to the last GPU
-    TopoLinkClass inside_class; // NVLink, or PCIe where GPU 1 is reached over it
+    const TopoTuning *nccl; // borrowed
+    const CollAlgo *algo;   // borrowed; NULL: NCCL's choice
+    const char *protocol;   // static; NULL: NCCL's choice
+    guint32 island;         // GPUs in the graph's islands
+    Ps inside, across; // latency of the graph's own links: from a GPU of an island to the next (mean), GPU 0
+                       // to the last
+    double inside_rate, across_rate; // bytes/s: the least there
+    TopoLinkClass inside_class;      // NVLink, or PCIe where GPU 1 is reached over it
 } CollNccl;
 
 // The names that NCCL_PROTO knows: "ll", "ll128", "simple", NULL.
@@ -32,8 +36,8 @@ extern const char *const COLL_NCCL_PROTOCOLS[];
 void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph *graph, const CollAlgo *algo,
                     const char *protocol);
 
-// A CollChooser; user is a CollNccl. Without a measured line for an operation it falls back to NCCL's constants and the
-// links' own bandwidth.
+// A CollChooser; user is a CollNccl. Without a measured line for an operation it falls back to NCCL's
+// constants and the links' own bandwidth.
 void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *choice);
 
 // The line's own formula: alpha + S c / B, seconds. For printing beside the simulated time.

@@ -46,13 +46,14 @@ static guint32 sharp_switches(const CollShape *shape)
     return coll_islands(shape) + 1;
 }
 
-// Slots of a rank: 0 its island's switch; 1 .. 3 parent and children in the tree, 4 .. 6 in its counterpart; or 1 the
-// network's switch. Of an island's switch: its ranks. Of the network's switch: all ranks.
-enum { SLOT_SWITCH, SLOT_ACROSS, TREE_SLOTS = 3 };
+// Slots of a rank: 0 its island's switch, for what it adds, 1 the same, for what it copies (different threads send them,
+// side by side); 2 .. 4 parent and children in the tree, 5 .. 7 in its counterpart; or 2 the network's switch. Of an
+// island's switch: its ranks. Of the network's switch: all ranks.
+enum { SLOT_SWITCH, SLOT_COPY, SLOT_ACROSS, TREE_SLOTS = 3 };
 
 static guint32 nvls_slots(const CollShape *shape)
 {
-    return coll_island(shape);
+    return MAX(coll_island(shape), SLOT_COPY + 1);
 }
 
 static guint32 nvls_tree_slots(const CollShape *shape)
@@ -62,7 +63,7 @@ static guint32 nvls_tree_slots(const CollShape *shape)
 
 static guint32 sharp_slots(const CollShape *shape)
 {
-    return MAX(shape->ranks, 2);
+    return MAX(shape->ranks, SLOT_ACROSS + 1);
 }
 
 // i = 0: the parent, 1 and 2: the children, of an island in the tree of a chunk. G_MAXUINT32: none.
@@ -82,7 +83,7 @@ static guint32 nvls_peer_across(const CollShape *shape, guint32 member, guint32 
         return slot < z.p ? slot : G_MAXUINT32;
     if (member >= z.p) // an island's
         return slot < z.g ? (member - z.p) * z.g + slot : G_MAXUINT32;
-    if (slot == SLOT_SWITCH)
+    if (slot == SLOT_SWITCH || slot == SLOT_COPY)
         return z.p + member / z.g;
     if (across == ACROSS_SWITCH)
         return slot == SLOT_ACROSS ? z.p + z.n : G_MAXUINT32;
@@ -186,7 +187,7 @@ static void nvls_copy(CollRun *run, const Sizes *z, guint32 rank, guint32 c)
     CollSend send = {.step = z->k + c,
                      .from = rank,
                      .to = z->p + rank / z->g,
-                     .slot = SLOT_SWITCH,
+                     .slot = SLOT_COPY,
                      .piece = nvls_piece(z, rank % z->g, c),
                      .pieces = 1};
     run->emit(run, &send);
