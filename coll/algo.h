@@ -29,12 +29,20 @@ typedef enum {
 // "all-reduce", ...; NULL-terminated.
 extern const char *const COLL_OP_NAMES[];
 
+// Rings over all ranks that share no link (coll/mesh.h).
+typedef struct {
+    guint32 count, ranks;
+    guint32 *order; // [ring * ranks + place]: a rank; owned
+    guint32 *place; // [ring * ranks + rank]: its place; owned
+} CollRings;
+
 typedef struct {
     CollOp op;
     guint32 ranks;  // p >= 1
     guint32 island; // ranks in an island, divides p; 0 is read as p
     guint32 chunks; // into how many chunks a pipelined algorithm cuts the vector, >= 1; 0 is read as 1
     gint64 bytes;   // >= 0: of one rank's vector (of one rank's part, for COLL_OP_ALL_GATHER_PAYLOAD)
+    const CollRings *rings; // borrowed: where a mesh of NVLinks joins the ranks of one island; NULL: it does not
 } CollShape;
 
 // One message.

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "coll/mesh.h"
 
 #define EVENTS_MAX 1e11 // some hours of simulation; what asks for more is a mistake
 
@@ -37,6 +38,9 @@ CollGroup *coll_group_new(guint32 id, CollChooser chooser, gconstpointer choose,
     CollGroup *group = g_new0(CollGroup, 1);
     group->run.shape.ranks = n;
     group->run.shape.island = coll_fabric_island(fabric->graph, gpus, n);
+    if (group->run.shape.island == n)
+        group->rings = coll_mesh_find(fabric->graph, gpus, n);
+    group->run.shape.rings = group->rings;
     group->run.emit = coll_group_emit;
     group->chooser = chooser;
     group->choose = choose;
@@ -62,6 +66,7 @@ void coll_group_free(CollGroup *group)
         g_free(plan);
     }
     g_ptr_array_unref(group->plans);
+    coll_mesh_free(group->rings);
     g_free(group->run.state);
     g_free(group->gpus);
     g_free(group->sent);

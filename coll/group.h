@@ -33,6 +33,7 @@ struct CollGroup {
     SimNetwork *network;  // borrowed
     guint32 id;           // orders the messages of different groups at one instant
     guint32 *gpus;        // GPU number of each rank; owned
+    CollRings *rings;     // of run.shape; owned, may be NULL
     GPtrArray *plans;     // of CollPlan *
     const CollPlan *plan; // of the collective under way
     guint32 room;         // words of run.state

@@ -122,10 +122,11 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
 {
     gboolean across = coll_islands(shape) > 1,
              switches = nccl->nccl->switch_reduces && coll_island(shape) > LOCAL_MAX;
+    const CollAlgo *ring = shape->rings != NULL ? &COLL_RAILS : &COLL_RING;
     switch (shape->op) {
     case COLL_OP_ALL_REDUCE:
         if (protocol != SIMPLE)
-            return across ? &COLL_DOUBLE_TREE : &COLL_RING;
+            return across ? &COLL_DOUBLE_TREE : ring;
         if (across && nccl->nccl->network_reduces && switches && COLL_SHARP.refuses(shape) == NULL)
             return &COLL_SHARP;
         if (switches)
@@ -134,7 +135,7 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
         // islands would let their switches add, parts of them have trees too: rings would be longer.
         if (coll_islands(shape) == 2 || (nccl->nccl->switch_reduces && across))
             return &COLL_DOUBLE_TREE;
-        return across ? &COLL_RAILS : &COLL_RING;
+        return across ? &COLL_RAILS : ring;
     case COLL_OP_BROADCAST:
         return &COLL_CHAIN;
     case COLL_OP_ALL_TO_ALL:
@@ -146,7 +147,7 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
     case COLL_OPS:
         break;
     }
-    return across ? &COLL_RAILS : &COLL_RING;
+    return across ? &COLL_RAILS : ring;
 }
 
 // Latency and bus bandwidth of one way to do it, and the messages that make it up.
@@ -239,9 +240,15 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
     return c;
 }
 
+// The vector of nccl-tests: over all ranks, also where the shape counts one rank's part.
+static double coll_nccl_bytes(const CollShape *shape)
+{
+    return (double)shape->bytes * (shape->op == COLL_OP_ALL_GATHER_PAYLOAD ? shape->ranks : 1);
+}
+
 static double coll_nccl_time(const Candidate *candidate, const CollShape *shape)
 {
-    double bytes = (double)shape->bytes * candidate->factor;
+    double bytes = coll_nccl_bytes(shape) * candidate->factor;
     double rate = candidate->bandwidth > 0 ? candidate->bandwidth : candidate->estimate;
     return candidate->alpha + (rate > 0 ? bytes / rate * 1e12 : 0);
 }
@@ -281,7 +288,7 @@ static guint32 coll_nccl_chunks(const Candidate *best, const CollShape *shape, d
         return 1;
     double wanted = budget > 0 ? ceil(filling / (budget / 2)) : CHUNKS_MAX;
     double most = MIN(CHUNKS_MAX, PIECES_MAX / ((double)shape->ranks * best->way.lanes));
-    double least = ceil((double)shape->bytes * best->way.path / PIECE_MAX);
+    double least = ceil(coll_nccl_bytes(shape) * best->way.path / PIECE_MAX);
     return (guint32)MAX(CLAMP(wanted, 1, MAX(most, 4)), MIN(least, G_MAXUINT16));
 }
 
@@ -314,7 +321,7 @@ void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *ch
         choice->wire_num = WIRE[best.protocol][0];
         choice->wire_den = WIRE[best.protocol][1];
     }
-    double filling = coll_nccl_filling(nccl, &best, choice->cap) * (double)shape->bytes;
+    double filling = coll_nccl_filling(nccl, &best, choice->cap) * coll_nccl_bytes(shape);
     choice->chunks = coll_nccl_chunks(&best, shape, filling, left / BUDGET);
     choice->base = (Ps)MAX(left - hops * scale - filling / choice->chunks, 0);
 }

@@ -8,24 +8,29 @@
 //
 // Rails: as many rings as an island has ranks, each with a share of the vector. Ring i passes through every island from
 // its rank i upwards and round, so that it enters by rank i and leaves by rank i - 1: every rank's own link to the other
-// islands carries one ring out and one in.
+// islands carries one ring out and one in. In an island whose GPUs a mesh of NVLinks joins (shape->rings), the rings are
+// those that were found over it.
 #include "coll/algo.h"
 
 static guint32 ring_count(const CollShape *shape, gboolean rails)
 {
-    return rails ? coll_island(shape) : 1;
+    return !rails ? 1 : shape->rings != NULL ? shape->rings->count : coll_island(shape);
 }
 
 // The rank at a place of a ring, and the place of a rank.
 static inline guint32 ring_rank(const CollShape *shape, guint32 ring, guint32 place)
 {
     guint32 g = coll_island(shape);
+    if (shape->rings != NULL)
+        return shape->rings->order[ring * shape->ranks + place];
     return place / g * g + (place % g + ring) % g;
 }
 
 static inline guint32 ring_place(const CollShape *shape, guint32 ring, guint32 rank)
 {
     guint32 g = coll_island(shape);
+    if (shape->rings != NULL)
+        return shape->rings->place[ring * shape->ranks + rank];
     return rank / g * g + (rank % g + g - ring) % g;
 }
 
@@ -161,7 +166,7 @@ const CollAlgo COLL_RING = {
 
 const CollAlgo COLL_RAILS = {
     .name = "rails",
-    .title = "a ring for every rank of an island, each leaving the island by another rank",
+    .title = "a ring for every rank of an island, each leaving it by another rank; or rings over NVLinks",
     .ops = {[COLL_OP_ALL_REDUCE] = TRUE,
             [COLL_OP_REDUCE_SCATTER] = TRUE,
             [COLL_OP_ALL_GATHER] = TRUE,

@@ -21,7 +21,9 @@ CollWay coll_way_get(const CollAlgo *algo, const CollShape *shape)
     if (algo == &COLL_RING || algo == &COLL_RAILS) {
         // The longest way starts just before it leaves an island.
         double steps = passes * (n - 1), crossing = islands > 1 ? ceil(steps / g) : 0,
-               rings = algo == &COLL_RAILS ? g : 1;
+               rings = algo != &COLL_RAILS    ? 1
+                       : shape->rings != NULL ? shape->rings->count
+                                              : g;
         return (CollWay){
             .inside = steps - crossing, .across = crossing, .path = passes * factor / rings, .lanes = rings};
     }
@@ -43,7 +45,8 @@ CollWay coll_way_get(const CollAlgo *algo, const CollShape *shape)
                          .path = (g - 1) / g,
                          .lanes = 1,
                          .fill_inside = 1 / g,
-                         .fill_across = across / g,
+                         .fill_across =
+                             algo == &COLL_SHARP ? 1 / g : across / g, // the network's switch has no lane
                          .fill_switch = 1 + 1 / g};
     }
     if (algo == &COLL_DOUBLE_TREE) {

@@ -21,7 +21,7 @@ static void test_all(void **state)
                 continue;
             for (guint r = 0; r < G_N_ELEMENTS(SHAPES); r++) {
                 for (guint s = 0; s < G_N_ELEMENTS(SIZES); s++) {
-                    CollShape shape = {(CollOp)op, SHAPES[r][0], SHAPES[r][1], s == 0 ? 0 : s, SIZES[s]};
+                    CollShape shape = {(CollOp)op, SHAPES[r][0], SHAPES[r][1], s == 0 ? 0 : s, SIZES[s], NULL};
                     if (COLL_ALGOS[a]->refuses(&shape) != NULL)
                         continue;
                     CollSymbolic out;
