@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 enum { FILE_LIMIT = 4 << 20, COLUMN_LIMIT = 256 };
 
@@ -188,10 +189,8 @@ Csv *csv_read_text(const char *name, const char *text, gsize length, GError **er
                        "found more than 4 MiB, wanted a table of at most that");
         return NULL;
     }
-    if (memchr(text, '\0', length) != NULL || !g_utf8_validate(text, (gssize)length, NULL)) {
-        base_error_set(error, BASE_ERROR_FAILED, name, "found bytes that are not UTF-8 text, wanted a table");
+    if (!text_check(name, text, length, "a table", error))
         return NULL;
-    }
     g_autoptr(Csv) csv = g_new0(Csv, 1);
     csv->name = g_strdup(name);
     csv->rows = g_ptr_array_new_with_free_func(csv_row_free);
@@ -216,18 +215,7 @@ Csv *csv_read_text(const char *name, const char *text, gsize length, GError **er
 
 Csv *csv_read_file(const char *path, GError **error)
 {
-    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "%s",
-                       g_file_test(path, G_FILE_TEST_EXISTS) ? "found no regular file, wanted a table"
-                                                             : "no such file");
-        return NULL;
-    }
-    g_autoptr(GError) local = NULL;
-    g_autoptr(GMappedFile) mapped = g_mapped_file_new(path, FALSE, &local);
-    if (mapped == NULL) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "cannot be read: %s", local->message);
-        return NULL;
-    }
-    gsize length = g_mapped_file_get_length(mapped);
-    return csv_read_text(path, length == 0 ? "" : g_mapped_file_get_contents(mapped), length, error);
+    gsize length = 0;
+    g_autofree char *text = text_read_file(path, FILE_LIMIT, "a table", &length, error);
+    return text == NULL ? NULL : csv_read_text(path, text, length, error);
 }

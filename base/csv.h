@@ -15,9 +15,9 @@ typedef struct {
 
 typedef struct Csv Csv;
 
-// Reads a file (4 MiB at most, UTF-8, a byte order mark is skipped). NULL with an error: unreadable, no
-// header, a column named twice or without name, a row with more or fewer fields, more than 256 columns, a
-// stray or open quote. Caller frees with csv_free.
+// Reads a file (4 MiB at most, UTF-8, a byte order mark is skipped, no control characters but tabs and line
+// ends). NULL with an error: unreadable, no header, a column named twice or without name, a row with more or
+// fewer fields, more than 256 columns, a stray or open quote. Caller frees with csv_free.
 Csv *csv_read_file(const char *path, GError **error);
 // The same from memory; name stands in errors where a file's path would.
 Csv *csv_read_text(const char *name, const char *text, gsize length, GError **error);

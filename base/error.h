@@ -18,10 +18,11 @@ typedef enum {
 } BaseErrorCode;
 
 // Sets *error (if error is not NULL) to "WHERE: MESSAGE"; where may be NULL. Always returns FALSE, so that a
-// reader can say: return base_error_set(error, ...).
+// reader can say: return base_error_set(error, ...). Whatever stands in where and in the arguments, the
+// message is one printable line (control characters and broken UTF-8 become '?') of 4 kB at most.
 gboolean base_error_set(GError **error, BaseErrorCode code, const char *where, const char *format, ...)
     G_GNUC_PRINTF(4, 5);
 
-// A printable copy of untrusted text for a message: control characters and broken UTF-8 become '?', and what is
-// longer than 80 bytes is cut with "...". Caller frees.
+// A printable copy of untrusted text for a message: control characters and broken UTF-8 become '?', and what
+// is longer than 80 bytes is cut with "...". Caller frees.
 char *base_error_quote(const char *text);

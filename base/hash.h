@@ -1,4 +1,5 @@
-// base/hash.h: 64-bit mixing for fingerprints, flow hashes and counter-based random numbers; the same everywhere.
+// base/hash.h: 64-bit mixing for fingerprints, flow hashes and counter-based random numbers; the same
+// everywhere.
 #pragma once
 
 #include <glib.h>

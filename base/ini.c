@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 enum { FILE_LIMIT = 1 << 20 };
 
@@ -125,14 +126,17 @@ static gboolean ini_scan(Ini *ini, GError **error)
 
 Ini *ini_read_text(const char *name, const char *text, gsize length, GError **error)
 {
+    static const char MARK[] = "\xef\xbb\xbf"; // which some editors put before UTF-8
+    if (length >= 3 && memcmp(text, MARK, 3) == 0) {
+        text += 3;
+        length -= 3;
+    }
     if (length > FILE_LIMIT) {
         base_error_set(error, BASE_ERROR_FAILED, name, "found more than 1 MiB, wanted a short text file");
         return NULL;
     }
-    if (memchr(text, '\0', length) != NULL || !g_utf8_validate(text, (gssize)length, NULL)) {
-        base_error_set(error, BASE_ERROR_FAILED, name, "found bytes that are not UTF-8 text, wanted key = value lines");
+    if (!text_check(name, text, length, "key = value lines", error))
         return NULL;
-    }
     g_autoptr(Ini) ini = g_new0(Ini, 1);
     ini->name = g_strdup(name);
     ini->text = g_strndup(text, length);
@@ -155,42 +159,31 @@ Ini *ini_read_text(const char *name, const char *text, gsize length, GError **er
 
 Ini *ini_read_file(const char *path, GError **error)
 {
-    g_autofree char *text = NULL;
     gsize length = 0;
-    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "%s",
-                       g_file_test(path, G_FILE_TEST_EXISTS) ? "found no regular file, wanted a text file"
-                                                             : "no such file");
-        return NULL;
-    }
-    g_autoptr(GMappedFile) mapped = NULL;
-    g_autoptr(GError) local = NULL;
-    mapped = g_mapped_file_new(path, FALSE, &local);
-    if (mapped == NULL) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "cannot be read: %s", local->message);
-        return NULL;
-    }
-    length = g_mapped_file_get_length(mapped);
-    if (length == 0)
-        return ini_read_text(path, "", 0, error);
-    if (length > FILE_LIMIT)
-        return ini_read_text(path, "", length, error);
-    text = g_memdup2(g_mapped_file_get_contents(mapped), length);
-    return ini_read_text(path, text, length, error);
+    g_autofree char *text = text_read_file(path, FILE_LIMIT, "a text file", &length, error);
+    return text == NULL ? NULL : ini_read_text(path, text, length, error);
 }
 
 gboolean ini_set(Ini *ini, const char *assignment, GError **error)
 {
+    if (!g_utf8_validate(assignment, -1, NULL))
+        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found bytes that are not UTF-8 text");
+    for (const char *at = assignment; *at != '\0'; at = g_utf8_next_char(at)) {
+        if (text_is_foreign(g_utf8_get_char(at))) {
+            g_autofree char *found = base_error_quote(assignment);
+            return base_error_set(error, BASE_ERROR_USAGE, "--set",
+                                  "found '%s' with a control character, wanted plain text", found);
+        }
+    }
     const char *equals = strchr(assignment, '=');
     const char *dot = equals == NULL ? NULL : g_strstr_len(assignment, equals - assignment, ".");
     if (dot == NULL || dot == assignment || dot + 1 == equals) {
         g_autofree char *quoted = base_error_quote(assignment);
-        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found '%s', wanted section.key=value", quoted);
+        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found '%s', wanted section.key=value",
+                              quoted);
     }
     g_autofree char *section = g_strstrip(g_strndup(assignment, (gsize)(dot - assignment)));
     g_autofree char *key = g_strstrip(g_strndup(dot + 1, (gsize)(equals - dot - 1)));
-    if (!g_utf8_validate(assignment, -1, NULL))
-        return base_error_set(error, BASE_ERROR_USAGE, "--set", "found bytes that are not UTF-8 text");
     IniEntry *entry = ini_find(ini, section, key);
     if (entry == NULL) {
         ini_add(ini, section, key, equals + 1, 0);
@@ -232,7 +225,8 @@ char *ini_where(const Ini *ini, const char *section, const char *key)
     return g_strdup_printf("%s: %s.%s", ini->name, section, key);
 }
 
-gboolean ini_refuse(const Ini *ini, const char *section, const char *key, GError **error, const char *format, ...)
+gboolean ini_refuse(const Ini *ini, const char *section, const char *key, GError **error, const char *format,
+                    ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -242,114 +236,38 @@ gboolean ini_refuse(const Ini *ini, const char *section, const char *key, GError
     return base_error_set(error, BASE_ERROR_FAILED, where, "%s", message);
 }
 
-// Remembers that the key is known, and finds its entry. FALSE with an error where it is required and absent.
-static gboolean ini_ask(Ini *ini, const char *section, const char *key, IniNeed need, IniEntry **entry,
-                        GError **error)
+// For a required key that is absent: " (line 7 has job.tokesn)", or "".
+static char *ini_hint_missing(const Ini *ini, const char *section, const char *key)
+{
+    const char *const wanted_key[] = {key, NULL}, *const wanted_section[] = {section, NULL};
+    for (guint i = 0; i < ini->entries->len; i++) {
+        const IniEntry *entry = ini->entries->pdata[i];
+        if (entry->asked || entry->line == 0 || suggest_find(entry->key, wanted_key) == NULL ||
+            suggest_find(entry->section, wanted_section) == NULL)
+            continue;
+        g_autofree char *name = g_strconcat(entry->section, ".", entry->key, NULL);
+        g_autofree char *quoted = base_error_quote(name);
+        return g_strdup_printf(" (line %u has %s)", entry->line, quoted);
+    }
+    return g_strdup("");
+}
+
+gboolean ini_ask(Ini *ini, const char *section, const char *key, IniNeed need, const char **value,
+                 GError **error)
 {
     g_autofree char *name = g_strconcat(section, ".", key, NULL);
     if (!g_hash_table_contains(ini->known, name)) {
         g_hash_table_add(ini->known, name);
         g_ptr_array_add(ini->asked, g_steal_pointer(&name));
     }
-    *entry = ini_find(ini, section, key);
-    if (*entry != NULL)
-        (*entry)->asked = TRUE;
-    else if (need == INI_REQUIRED)
-        return ini_refuse(ini, section, key, error, "missing");
-    return TRUE;
-}
-
-gboolean ini_get_text(Ini *ini, const char *section, const char *key, IniNeed need, char **value, GError **error)
-{
-    IniEntry *entry = NULL;
-    if (!ini_ask(ini, section, key, need, &entry, error))
-        return FALSE;
-    if (entry == NULL)
+    IniEntry *entry = ini_find(ini, section, key);
+    *value = entry == NULL ? NULL : entry->value;
+    if (entry != NULL)
+        entry->asked = TRUE;
+    if (entry != NULL || need == INI_OPTIONAL)
         return TRUE;
-    if (*entry->value == '\0')
-        return ini_refuse(ini, section, key, error, "found nothing, wanted a value");
-    g_free(*value);
-    *value = g_strdup(entry->value);
-    return TRUE;
-}
-
-gboolean ini_get_flag(Ini *ini, const char *section, const char *key, IniNeed need, gboolean *value, GError **error)
-{
-    static const char *const names[] = {"no", "yes", NULL};
-    guint index = *value ? 1 : 0;
-    if (!ini_get_choice(ini, section, key, need, names, &index, error))
-        return FALSE;
-    *value = index == 1;
-    return TRUE;
-}
-
-gboolean ini_get(Ini *ini, const char *section, const char *key, IniNeed need, UnitsKind kind, double *value,
-                 GError **error)
-{
-    IniEntry *entry = NULL;
-    if (!ini_ask(ini, section, key, need, &entry, error))
-        return FALSE;
-    if (entry == NULL)
-        return TRUE;
-    g_autofree char *where = ini_where_entry(ini, entry);
-    return units_parse(kind, entry->value, where, value, error);
-}
-
-gboolean ini_get_whole(Ini *ini, const char *section, const char *key, IniNeed need, UnitsKind kind, gint64 *value,
-                       GError **error)
-{
-    g_assert(kind == UNITS_COUNT || kind == UNITS_BYTES);
-    double number = (double)*value;
-    if (!ini_get(ini, section, key, need, kind, &number, error))
-        return FALSE;
-    *value = (gint64)number;
-    return TRUE;
-}
-
-gboolean ini_get_count(Ini *ini, const char *section, const char *key, IniNeed need, gint64 low, gint64 high,
-                       gint64 *value, GError **error)
-{
-    gint64 number = *value;
-    if (!ini_get_whole(ini, section, key, need, UNITS_COUNT, &number, error))
-        return FALSE;
-    if (ini_has(ini, section, key) && (number < low || number > high))
-        return ini_refuse(ini, section, key, error,
-                          "found %" G_GINT64_FORMAT ", wanted a whole number from %" G_GINT64_FORMAT
-                          " to %" G_GINT64_FORMAT,
-                          number, low, high);
-    *value = number;
-    return TRUE;
-}
-
-gboolean ini_get_ps(Ini *ini, const char *section, const char *key, IniNeed need, Ps *value, GError **error)
-{
-    IniEntry *entry = NULL;
-    if (!ini_ask(ini, section, key, need, &entry, error))
-        return FALSE;
-    if (entry == NULL)
-        return TRUE;
-    g_autofree char *where = ini_where_entry(ini, entry);
-    return units_parse_ps(entry->value, where, value, error);
-}
-
-gboolean ini_get_choice(Ini *ini, const char *section, const char *key, IniNeed need, const char *const *names,
-                        guint *value, GError **error)
-{
-    IniEntry *entry = NULL;
-    if (!ini_ask(ini, section, key, need, &entry, error))
-        return FALSE;
-    if (entry == NULL)
-        return TRUE;
-    for (guint i = 0; names[i] != NULL; i++) {
-        if (strcmp(names[i], entry->value) == 0) {
-            *value = i;
-            return TRUE;
-        }
-    }
-    g_autofree char *found = base_error_quote(entry->value);
-    g_autofree char *wanted = g_strjoinv(", ", (char **)names);
-    g_autofree char *hint = suggest_hint(entry->value, names);
-    return ini_refuse(ini, section, key, error, "found '%s', wanted one of: %s%s", found, wanted, hint);
+    g_autofree char *hint = ini_hint_missing(ini, section, key);
+    return ini_refuse(ini, section, key, error, "missing%s", hint);
 }
 
 void ini_claim_section(Ini *ini, const char *section)
@@ -369,7 +287,8 @@ char **ini_keys(const Ini *ini, const char *section)
     return (char **)g_ptr_array_steal(keys, NULL);
 }
 
-// The nearest of the asked names to an unread key: within its own section by key first, then by the whole name.
+// The nearest of the asked names to an unread key: within its own section by key first, then by the whole
+// name.
 static char *ini_hint(const Ini *ini, const IniEntry *entry)
 {
     g_autoptr(GPtrArray) same = g_ptr_array_new();

@@ -44,7 +44,8 @@ static gboolean library_is_path(const char *name)
 }
 
 // The library's file of a name; NULL with an error.
-static GBytes *library_get(const char *folder, const char *what, const char *name, const char *where, GError **error)
+static GBytes *library_get(const char *folder, const char *what, const char *name, const char *where,
+                           GError **error)
 {
     g_autofree char *path = g_strdup_printf("%s/%s.ini", folder, name);
     GBytes *bytes = library_find(path);
@@ -53,13 +54,15 @@ static GBytes *library_get(const char *folder, const char *what, const char *nam
     g_auto(GStrv) names = library_list(folder, ".ini");
     g_autofree char *hint = suggest_hint(name, (const char *const *)names);
     g_autofree char *quoted = base_error_quote(name);
-    base_error_set(error, BASE_ERROR_FAILED, where,
-                   "found no %s '%s' in the library%s, wanted a name from 'stepline list %ss' or a path with a '/'", what,
-                   quoted, hint, what);
+    base_error_set(
+        error, BASE_ERROR_FAILED, where,
+        "found no %s '%s' in the library%s, wanted a name from 'stepline list %ss' or a path with a '/'",
+        what, quoted, hint, what);
     return NULL;
 }
 
-gboolean library_check(const char *folder, const char *what, const char *name, const char *where, GError **error)
+gboolean library_check(const char *folder, const char *what, const char *name, const char *where,
+                       GError **error)
 {
     if (library_is_path(name))
         return TRUE;
@@ -67,7 +70,8 @@ gboolean library_check(const char *folder, const char *what, const char *name, c
     return bytes != NULL;
 }
 
-Ini *library_read_ini(const char *folder, const char *what, const char *name, const char *where, GError **error)
+Ini *library_read_ini(const char *folder, const char *what, const char *name, const char *where,
+                      GError **error)
 {
     if (library_is_path(name))
         return ini_read_file(name, error);

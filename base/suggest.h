@@ -4,9 +4,9 @@
 #include <glib.h>
 
 // The entry of names (NULL-terminated) nearest to word by edit distance (insert, delete, replace, swap of two
-// neighbours; case and '-' against '_' cost nothing), or NULL when none is near enough: at most a third of the
-// word's length, and at least one edit is always allowed; then the first name that starts with word counts (three letters
-// at least). Borrowed from names. Ties go to the earlier name.
+// neighbours; case and '-' against '_' cost nothing), or NULL when none is near enough: at most a third of
+// the word's length, and at least one edit is always allowed; then the first name that starts with word
+// counts (three letters at least). Borrowed from names. Ties go to the earlier name.
 const char *suggest_find(const char *word, const char *const *names);
 
 // " (did you mean 'NAME'?)" or "". Caller frees.

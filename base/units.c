@@ -91,7 +91,8 @@ static const Unit *units_find_like(UnitsKind kind, const char *name)
     return NULL;
 }
 
-static gboolean units_refuse(UnitsKind kind, const char *text, const char *where, const char *why, GError **error)
+static gboolean units_refuse(UnitsKind kind, const char *text, const char *where, const char *why,
+                             GError **error)
 {
     g_autofree char *found = base_error_quote(text);
     return base_error_set(error, BASE_ERROR_FAILED, where, "found '%s'%s, wanted %s such as '%s'", found, why,
@@ -126,9 +127,9 @@ gboolean units_parse(UnitsKind kind, const char *text, const char *where, double
         if (unit == NULL) {
             const Unit *like = units_find_like(kind, suffix);
             g_autofree char *quoted = base_error_quote(suffix);
-            g_autofree char *why = like != NULL
-                                       ? g_strdup_printf(" (unknown unit '%s', did you mean '%s'?)", quoted, like->name)
-                                       : g_strdup_printf(" (unknown unit '%s')", quoted);
+            g_autofree char *why =
+                like != NULL ? g_strdup_printf(" (unknown unit '%s', did you mean '%s'?)", quoted, like->name)
+                             : g_strdup_printf(" (unknown unit '%s')", quoted);
             return units_refuse(kind, text, where, why, error);
         }
         if (unit->kind != kind) {
@@ -179,8 +180,8 @@ gboolean units_ps_from_seconds(double seconds, Ps *out)
         return FALSE;
     double ps = seconds * 1e12;
     double nearest = floor(ps + 0.5);
-    // A decimal such as 2.5e-6 is not a binary fraction: what lies within the error of the product is the number
-    // that was meant, not one picosecond more.
+    // A decimal such as 2.5e-6 is not a binary fraction: what lies within the error of the product is the
+    // number that was meant, not one picosecond more.
     *out = (Ps)(fabs(ps - nearest) <= nearest * 4.5e-16 ? nearest : ceil(ps));
     return TRUE;
 }

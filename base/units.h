@@ -25,17 +25,19 @@ typedef enum {
 
 // Reads text as one non-negative quantity of a kind, in the kind's base unit (counts, sizes: whole numbers,
 // exact up to 2^53; fractions: 0..1). FALSE and an error "WHERE: found ..., wanted ..." for an empty text, a
-// missing or foreign unit, a negative number, NaN, infinity, overflow, or a fraction of a byte. where may be NULL.
+// missing or foreign unit, a negative number, NaN, infinity, overflow, or a fraction of a byte. where may be
+// NULL.
 gboolean units_parse(UnitsKind kind, const char *text, const char *where, double *value, GError **error);
 
 // As units_parse, as a whole number: UNITS_COUNT and UNITS_BYTES only.
-gboolean units_parse_whole(UnitsKind kind, const char *text, const char *where, gint64 *value, GError **error);
+gboolean units_parse_whole(UnitsKind kind, const char *text, const char *where, gint64 *value,
+                           GError **error);
 
 // As units_parse of a UNITS_TIME, rounded up to a picosecond.
 gboolean units_parse_ps(const char *text, const char *where, Ps *value, GError **error);
 
-// Float becomes time here and nowhere else: seconds rounded up to picoseconds. FALSE (and *out untouched) where
-// seconds is negative, not finite, or past the range.
+// Float becomes time here and nowhere else: seconds rounded up to picoseconds. FALSE (and *out untouched)
+// where seconds is negative, not finite, or past the range.
 gboolean units_ps_from_seconds(double seconds, Ps *out);
 
 // Seconds as a double, for printing and ratios.
@@ -53,8 +55,8 @@ typedef struct {
 
 UnitsPace units_pace(double bytes_per_second);
 
-// The time of bytes at a pace: ceil(bytes * num / den), exact; aborts past the range of Ps (callers check sizes:
-// units_pace_fits).
+// The time of bytes at a pace: ceil(bytes * num / den), exact; aborts past the range of Ps (callers check
+// sizes: units_pace_fits).
 static inline Ps units_pace_time(UnitsPace pace, gint64 bytes)
 {
     guint64 product;

@@ -1,242 +1,354 @@
-// cli/cmd-collective.c: stepline collective: one collective alone on a machine, or stepped through.
+// cli/cmd-collective.c: stepline collective: one collective alone on a machine, at one size or many, or
+// stepped through.
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
+#include "cli/collective-steps.h"
 #include "cli/options.h"
 #include "coll/choice.h"
 #include "coll/group.h"
 #include "coll/measure.h"
-#include "coll/symbolic.h"
-
-enum { STEPS_RANKS_MAX = 16 }; // more would not fit a page
+#include "plots/bandwidth.h"
+#include "plots/plot.h"
 
 typedef struct {
-    char *machine, *op, *algorithm, *size, *chunk, *queue;
+    char *machine, *op, *algorithm, *protocol, *size, *sizes, *chunk, *queue, *output;
     gint64 ranks;
-    gboolean steps, no_shortcuts, json;
+    gboolean steps, plain, no_shortcuts, json;
 } CollectiveOptions;
 
 static void collective_options_clear(CollectiveOptions *options)
 {
-    g_free(options->machine);
-    g_free(options->op);
-    g_free(options->algorithm);
-    g_free(options->size);
-    g_free(options->chunk);
-    g_free(options->queue);
+    char *const texts[] = {options->machine,  options->op,    options->algorithm,
+                           options->protocol, options->size,  options->sizes,
+                           options->chunk,    options->queue, options->output};
+    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
+        g_free(texts[i]);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(CollectiveOptions, collective_options_clear)
 
-// What each rank did in the step at hand, and which pieces it has finished.
+// What is to be simulated.
 typedef struct {
-    const CollAlgo *algo;
-    CollShape shape;
-    guint32 step;
-    gboolean any;
-    CollSend sent[STEPS_RANKS_MAX], got[STEPS_RANKS_MAX];
-    gboolean sends[STEPS_RANKS_MAX], gets[STEPS_RANKS_MAX], adds;
-    guint32 done[STEPS_RANKS_MAX];
-    GString *finished[STEPS_RANKS_MAX];
-    guint32 number; // of the step printed last
-} StepsPrint;
+    const TopoMachine *machine; // borrowed
+    CollOp op;                  //
+    const CollAlgo *algo;       // NULL: whatever is chosen
+    const char *protocol;       // static, NULL: whatever is chosen
+    gint64 first, last;         // sizes, doubling
+    CollMeasureOptions how;     //
+    gboolean plain;             // the links alone
+} Collective;
 
-static void steps_flush(StepsPrint *print)
+typedef struct {
+    gint64 bytes;
+    CollMeasure measure;
+    double time, algbw, busbw; // s, bytes/s
+    char *label;               // owned: "nvls/simple"
+} CollectiveRow;
+
+static void collective_row_clear(gpointer data)
 {
-    if (!print->any)
-        return;
-    printf("step %u, %s:\n", ++print->number, print->adds ? "the receiver adds" : "the receiver copies");
-    for (guint32 rank = 0; rank < print->shape.ranks; rank++) {
-        if (!print->sends[rank] && !print->gets[rank])
-            continue;
-        g_autofree char *sends = print->sends[rank] ? g_strdup_printf("sends piece %u to rank %u",
-                                                                      print->sent[rank].piece, print->sent[rank].to)
-                                                    : g_strdup("sends nothing");
-        g_autofree char *gets = print->gets[rank] ? g_strdup_printf("receives piece %u from rank %u",
-                                                                    print->got[rank].piece, print->got[rank].from)
-                                                  : g_strdup("receives nothing");
-        printf("  rank %-3u%-28s%-34sfinished:%s\n", rank, sends, gets,
-               print->finished[rank]->len == 0 ? " none" : print->finished[rank]->str);
-        print->sends[rank] = print->gets[rank] = FALSE;
-    }
-    print->any = FALSE;
+    g_free(((CollectiveRow *)data)->label);
 }
 
-static void steps_add(gpointer user, const CollSend *send, guint32 done)
-{
-    StepsPrint *print = user;
-    if (print->any && send->step != print->step)
-        steps_flush(print);
-    print->any = TRUE;
-    print->step = send->step;
-    print->adds = send->reduce;
-    print->sent[send->from] = *send;
-    print->sends[send->from] = TRUE;
-    print->got[send->to] = *send;
-    print->gets[send->to] = TRUE;
-    if (done > print->done[send->to])
-        g_string_append_printf(print->finished[send->to], " %u", send->piece);
-    print->done[send->to] = done;
-}
-
-static gboolean collective_steps(const CollAlgo *algo, const CollShape *shape, GError **error)
-{
-    if (shape->ranks > STEPS_RANKS_MAX)
-        return base_error_set(error, BASE_ERROR_USAGE, "--steps", "found %u ranks, wanted at most %d (use --ranks)",
-                              shape->ranks, STEPS_RANKS_MAX);
-    StepsPrint print = {.algo = algo, .shape = *shape};
-    for (guint32 rank = 0; rank < shape->ranks; rank++) {
-        print.finished[rank] = g_string_new(NULL);
-        if (shape->op == COLL_OP_ALL_GATHER || shape->op == COLL_OP_ALL_GATHER_PAYLOAD) {
-            g_string_append_printf(print.finished[rank], " %u", rank);
-            print.done[rank] = 1;
-        }
-    }
-    guint32 pieces = algo->pieces(shape);
-    printf("%s %s on %u ranks, %u piece%s\n", algo->name, COLL_OP_NAMES[shape->op], shape->ranks, pieces,
-           pieces == 1 ? "" : "s");
-    CollSymbolic out;
-    if (algo->switches(shape) > 0)
-        return base_error_set(error, BASE_ERROR_USAGE, "--steps", "algorithm '%s' works in switches, wanted one of ranks only", algo->name);
-    gboolean fine = coll_symbolic_run(algo, shape, 0, TRUE, steps_add, &print, &out, error);
-    steps_flush(&print);
-    for (guint32 rank = 0; rank < shape->ranks; rank++)
-        g_string_free(print.finished[rank], TRUE);
-    if (fine)
-        printf("checked: every rank holds every contribution once, after %" G_GUINT64_FORMAT " messages\n\n",
-               out.messages);
-    return fine;
-}
-
-// busbw / algbw of nccl-tests (its PERFORMANCE.md): 2 (p - 1)/p for all-reduce, (p - 1)/p for the others.
+// busbw / algbw of nccl-tests (its PERFORMANCE.md): 2 (p - 1)/p for all-reduce, 1 for broadcast and
+// send/receive, (p - 1)/p for the others.
 static double collective_bus_factor(CollOp op, guint32 ranks)
 {
     double p = ranks;
+    if (op == COLL_OP_BROADCAST || op == COLL_OP_SEND_RECV)
+        return 1;
     return (op == COLL_OP_ALL_REDUCE ? 2 : 1) * (p - 1) / p;
 }
 
-static void collective_print(const TopoMachine *machine, const CollShape *shape, const CollAlgo *algo,
-                             const CollMeasure *measure, gboolean json)
+static gboolean collective_measure(const Collective *what, gint64 bytes, CollectiveRow *row, GError **error)
 {
-    double seconds = units_seconds(measure->time);
-    double vector = (double)shape->bytes * (shape->op == COLL_OP_ALL_GATHER_PAYLOAD ? shape->ranks : 1);
-    double algbw = seconds > 0 ? vector / seconds : 0, busbw = algbw * collective_bus_factor(shape->op, shape->ranks);
-    if (json) {
-        JsonNode *node = json_node_alloc();
-        g_autoptr(JsonObject) row = json_object_new();
-        json_object_set_string_member(row, "machine", machine->name);
-        json_object_set_int_member(row, "ranks", shape->ranks);
-        json_object_set_string_member(row, "op", COLL_OP_NAMES[shape->op]);
-        json_object_set_string_member(row, "algorithm", algo->name);
-        json_object_set_int_member(row, "bytes", shape->bytes);
-        json_object_set_double_member(row, "time_s", seconds);
-        json_object_set_double_member(row, "algbw_Bps", algbw);
-        json_object_set_double_member(row, "busbw_Bps", busbw);
-        json_object_set_double_member(row, "sent_mean_bytes", measure->sent_mean);
-        json_object_set_double_member(row, "sent_max_bytes", measure->sent_max);
-        json_object_set_int_member(row, "messages", (gint64)measure->messages);
-        json_object_set_int_member(row, "events", (gint64)measure->events);
-        g_autofree char *fingerprint = g_strdup_printf("%016" G_GINT64_MODIFIER "x", measure->fingerprint);
-        json_object_set_string_member(row, "fingerprint", fingerprint);
-        json_object_set_double_member(row, "wall_s", measure->wall_s);
-        JsonArray *rows = json_array_new();
-        json_array_add_object_element(rows, g_steal_pointer(&row));
-        JsonObject *object = json_object_new();
-        json_object_set_array_member(object, "rows", rows);
-        json_node_init_object(node, object);
-        json_object_unref(object);
-        options_print_json(node);
-        return;
-    }
-    g_autofree char *size = units_format_bytes((double)shape->bytes);
-    g_autofree char *alg = units_format_rate(algbw);
-    g_autofree char *bus = units_format_rate(busbw);
-    g_autofree char *mean = units_format_bytes(measure->sent_mean);
-    g_autofree char *most = units_format_bytes(measure->sent_max);
-    printf("%s %s of %s on %u ranks of %s\n", algo->name, COLL_OP_NAMES[shape->op], size, shape->ranks, machine->name);
-    printf("time       %.6f ms\n", seconds * 1e3);
-    printf("bandwidth  algbw %s, busbw %s\n", alg, bus);
-    printf("sent       %s a rank on average, %s at most\n", mean, most);
-    printf("simulated  %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT " events, fingerprint %016" G_GINT64_MODIFIER
-           "x\n",
-           measure->messages, measure->events, measure->fingerprint);
+    *row = (CollectiveRow){.bytes = bytes};
+    if (!coll_measure_machine(what->machine, what->op, bytes, what->algo, what->protocol, what->plain,
+                              &what->how, &row->measure, error))
+        return FALSE;
+    guint32 ranks = what->machine->graph->gpus->len;
+    double vector = (double)bytes * (what->op == COLL_OP_ALL_GATHER_PAYLOAD ? ranks : 1);
+    row->time = units_seconds(row->measure.time);
+    row->algbw = row->time > 0 ? vector / row->time : 0;
+    row->busbw = row->algbw * collective_bus_factor(what->op, ranks);
+    row->label = row->measure.protocol == NULL
+                     ? g_strdup(row->measure.algo->name)
+                     : g_strdup_printf("%s/%s", row->measure.algo->name, row->measure.protocol);
+    return TRUE;
 }
 
-static gboolean collective_read(const CollectiveOptions *options, CollMeasureOptions *how, CollShape *shape,
-                                const CollAlgo **algo, GError **error)
+static void collective_print_json(const Collective *what, const GArray *all)
 {
-    if (!coll_choice_find_op(options->op != NULL ? options->op : "all-reduce", "--op", &shape->op, error) ||
-        !units_parse_whole(UNITS_BYTES, options->size, "--size", &shape->bytes, error))
+    JsonArray *rows = json_array_new();
+    for (guint i = 0; i < all->len; i++) {
+        const CollectiveRow *at = &g_array_index(all, CollectiveRow, i);
+        JsonObject *row = json_object_new();
+        json_object_set_string_member(row, "machine", what->machine->name);
+        json_object_set_int_member(row, "ranks", what->machine->graph->gpus->len);
+        json_object_set_string_member(row, "op", COLL_OP_NAMES[what->op]);
+        json_object_set_string_member(row, "algorithm", at->measure.algo->name);
+        if (at->measure.protocol != NULL)
+            json_object_set_string_member(row, "protocol", at->measure.protocol);
+        else
+            json_object_set_null_member(row, "protocol");
+        json_object_set_int_member(row, "bytes", at->bytes);
+        json_object_set_double_member(row, "time_s", at->time);
+        json_object_set_double_member(row, "algbw_Bps", at->algbw);
+        json_object_set_double_member(row, "busbw_Bps", at->busbw);
+        json_object_set_double_member(row, "sent_mean_bytes", at->measure.sent_mean);
+        json_object_set_double_member(row, "sent_max_bytes", at->measure.sent_max);
+        json_object_set_int_member(row, "messages", (gint64)at->measure.messages);
+        json_object_set_int_member(row, "events", (gint64)at->measure.events);
+        g_autofree char *fingerprint = g_strdup_printf("%016" G_GINT64_MODIFIER "x", at->measure.fingerprint);
+        json_object_set_string_member(row, "fingerprint", fingerprint);
+        json_object_set_double_member(row, "wall_s", at->measure.wall_s);
+        json_array_add_object_element(rows, row);
+    }
+    JsonObject *object = json_object_new();
+    json_object_set_array_member(object, "rows", rows);
+    JsonNode *node = json_node_alloc();
+    json_node_init_object(node, object);
+    json_object_unref(object);
+    options_print_json(node);
+}
+
+static void collective_print_one(const Collective *what, const CollectiveRow *row)
+{
+    g_autofree char *size = units_format_bytes((double)row->bytes);
+    g_autofree char *alg = units_format_rate(row->algbw);
+    g_autofree char *bus = units_format_rate(row->busbw);
+    g_autofree char *mean = units_format_bytes(row->measure.sent_mean);
+    g_autofree char *most = units_format_bytes(row->measure.sent_max);
+    printf("%s %s of %s on %u ranks of %s\n", row->label, COLL_OP_NAMES[what->op], size,
+           what->machine->graph->gpus->len, what->machine->name);
+    printf("time       %.6f ms\n", row->time * 1e3);
+    printf("bandwidth  algbw %s, busbw %s\n", alg, bus);
+    printf("sent       %s a rank on average, %s at most\n", mean, most);
+    printf("simulated  %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT
+           " events, fingerprint %016" G_GINT64_MODIFIER "x\n",
+           row->measure.messages, row->measure.events, row->measure.fingerprint);
+}
+
+// The columns of nccl-tests, out of place.
+static void collective_print_table(const Collective *what, const GArray *all)
+{
+    printf("# %s on %u ranks of %s\n", COLL_OP_NAMES[what->op], what->machine->graph->gpus->len,
+           what->machine->name);
+    printf("#%13s%12s%10s%10s  %s\n#%13s%12s%10s%10s\n", "size", "time", "algbw", "busbw", "algorithm", "(B)",
+           "(us)", "(GB/s)", "(GB/s)");
+    for (guint i = 0; i < all->len; i++) {
+        const CollectiveRow *row = &g_array_index(all, CollectiveRow, i);
+        printf("%14" G_GINT64_FORMAT "%12.2f%10.2f%10.2f  %s\n", row->bytes, row->time * 1e6,
+               row->algbw * 1e-9, row->busbw * 1e-9, row->label);
+    }
+}
+
+static gboolean collective_plot(const Collective *what, const GArray *all, const char *path, GError **error)
+{
+    g_autofree PlotBandwidth *points = g_new0(PlotBandwidth, all->len);
+    for (guint i = 0; i < all->len; i++) {
+        const CollectiveRow *row = &g_array_index(all, CollectiveRow, i);
+        points[i] = (PlotBandwidth){(double)row->bytes, row->time, row->busbw, row->label};
+    }
+    g_autofree char *title = g_strdup_printf("%s on %u ranks of %s", COLL_OP_NAMES[what->op],
+                                             what->machine->graph->gpus->len, what->machine->name);
+    return plot_bandwidth_write(path, title, points, all->len, error);
+}
+
+// The index of a word among names; FALSE with an error about an option.
+static gboolean collective_pick(const char *option, const char *word, const char *const *names, guint *index,
+                                GError **error)
+{
+    for (guint i = 0; word != NULL && names[i] != NULL; i++) {
+        if (strcmp(names[i], word) == 0) {
+            *index = i;
+            return TRUE;
+        }
+    }
+    if (word == NULL)
+        return TRUE;
+    g_autofree char *quoted = base_error_quote(word);
+    g_autofree char *wanted = g_strjoinv(", ", (char **)names);
+    g_autofree char *hint = suggest_hint(word, names);
+    return base_error_set(error, BASE_ERROR_FAILED, option, "found '%s', wanted one of: %s%s", quoted, wanted,
+                          hint);
+}
+
+// --size SIZE, or --sizes FIRST..LAST.
+static gboolean collective_read_sizes(const CollectiveOptions *options, Collective *what, GError **error)
+{
+    if (options->size != NULL) {
+        if (!units_parse_whole(UNITS_BYTES, options->size, "--size", &what->first, error))
+            return FALSE;
+        what->last = what->first;
+        return TRUE;
+    }
+    g_auto(GStrv) ends = g_strsplit(options->sizes, "..", 2);
+    g_autofree char *quoted = base_error_quote(options->sizes);
+    if (g_strv_length(ends) != 2)
+        return base_error_set(error, BASE_ERROR_FAILED, "--sizes",
+                              "found '%s', wanted two sizes such as '1KiB..8GiB'", quoted);
+    if (!units_parse_whole(UNITS_BYTES, ends[0], "--sizes", &what->first, error) ||
+        !units_parse_whole(UNITS_BYTES, ends[1], "--sizes", &what->last, error))
         return FALSE;
-    CollChoice choice;
-    coll_choice_plain(NULL, shape, &choice);
-    *algo = options->algorithm != NULL ? coll_choice_find(options->algorithm, shape->op, "--algorithm", error) : choice.algo;
-    if (*algo == NULL)
+    if (what->first < 1 || what->last < what->first)
+        return base_error_set(error, BASE_ERROR_FAILED, "--sizes",
+                              "found '%s', wanted a first size of at least 1 B and "
+                              "a last one that is not less",
+                              quoted);
+    return TRUE;
+}
+
+static gboolean collective_read(const CollectiveOptions *options, Collective *what, GError **error)
+{
+    guint queue = 0, protocol = G_MAXUINT;
+    if (!coll_choice_find_op(options->op != NULL ? options->op : "all-reduce", "--op", &what->op, error) ||
+        !collective_read_sizes(options, what, error) ||
+        !collective_pick("--queue", options->queue, SIM_QUEUE_NAMES, &queue, error) ||
+        !collective_pick("--protocol", options->protocol, COLL_NCCL_PROTOCOLS, &protocol, error))
         return FALSE;
-    how->no_fuse = options->no_shortcuts;
-    if (options->chunk != NULL && !units_parse_whole(UNITS_BYTES, options->chunk, "--chunk", &how->chunk, error))
+    if (options->algorithm != NULL) {
+        what->algo = coll_choice_find(options->algorithm, what->op, "--algorithm", error);
+        if (what->algo == NULL)
+            return FALSE;
+    }
+    what->plain = options->plain;
+    what->protocol = protocol == G_MAXUINT ? NULL : COLL_NCCL_PROTOCOLS[protocol];
+    what->how.no_fuse = options->no_shortcuts;
+    what->how.queue = (SimQueueKind)queue;
+    if (options->chunk != NULL &&
+        !units_parse_whole(UNITS_BYTES, options->chunk, "--chunk", &what->how.chunk, error))
         return FALSE;
-    if (options->chunk != NULL && how->chunk < 4096)
-        return base_error_set(error, BASE_ERROR_FAILED, "--chunk", "found less than 4 KiB, wanted a size like '32 MiB'");
-    guint queue = 0;
-    while (options->queue != NULL && queue < SIM_QUEUE_KINDS && strcmp(SIM_QUEUE_NAMES[queue], options->queue) != 0)
-        queue++;
-    if (queue == SIM_QUEUE_KINDS)
-        return base_error_set(error, BASE_ERROR_FAILED, "--queue", "wanted one of: radix, heap");
-    how->queue = (SimQueueKind)queue;
+    if (options->chunk != NULL && what->how.chunk < 4096)
+        return base_error_set(error, BASE_ERROR_FAILED, "--chunk",
+                              "found less than 4 KiB, wanted a size like '32 MiB'");
+    return options->output == NULL || plot_check(options->output, error);
+}
+
+// What does not go together. FALSE with a usage error.
+static gboolean collective_check_options(const CollectiveOptions *options, GError **error)
+{
+    const char *words = NULL;
+    if (options->machine == NULL || (options->size == NULL) == (options->sizes == NULL))
+        words = "wanted --machine and one of --size and --sizes (see 'stepline collective --help')";
+    else if (options->steps && options->json)
+        words = "found both --steps and --json, wanted one";
+    else if (options->steps && options->sizes != NULL)
+        words = "found both --steps and --sizes, wanted one";
+    else if (options->output != NULL && options->sizes == NULL)
+        words = "found --output without --sizes, wanted both";
+    else if (options->plain && options->protocol != NULL)
+        words = "found both --plain and --protocol, wanted one";
+    if (words != NULL)
+        return base_error_set(error, BASE_ERROR_USAGE, NULL, "%s", words);
+    gboolean all = options->ranks == G_MININT64;
+    if (!all && (options->ranks < 1 || options->ranks > COLL_GROUP_RANKS_MAX))
+        return base_error_set(error, BASE_ERROR_USAGE, "--ranks",
+                              "found %" G_GINT64_FORMAT ", wanted 1 to %d", options->ranks,
+                              COLL_GROUP_RANKS_MAX);
+    return TRUE;
+}
+
+// The algorithm that would run, stepped through.
+static gboolean collective_steps(const Collective *what, const CollectiveRow *row, GError **error)
+{
+    const TopoGraph *graph = what->machine->graph;
+    CollShape shape = {.op = what->op, .ranks = graph->gpus->len, .bytes = row->bytes};
+    if (shape.ranks > COLLECTIVE_STEPS_RANKS)
+        return base_error_set(error, BASE_ERROR_USAGE, "--steps",
+                              "found %u ranks, wanted at most %d (use --ranks)", shape.ranks,
+                              COLLECTIVE_STEPS_RANKS);
+    guint32 gpus[COLLECTIVE_STEPS_RANKS];
+    for (guint32 i = 0; i < shape.ranks; i++)
+        gpus[i] = i;
+    shape.island = coll_fabric_island(graph, gpus, shape.ranks);
+    if (row->measure.algo->switches(&shape) > 0)
+        return base_error_set(error, BASE_ERROR_USAGE, "--steps",
+                              "algorithm '%s' works in switches, wanted one of ranks only",
+                              row->measure.algo->name);
+    return collective_steps_print(row->measure.algo, &shape, error);
+}
+
+static gboolean collective_do(const Collective *what, const CollectiveOptions *options, GError **error)
+{
+    g_autoptr(GArray) rows = g_array_new(FALSE, FALSE, sizeof(CollectiveRow));
+    g_array_set_clear_func(rows, collective_row_clear);
+    for (gint64 bytes = what->first; bytes <= what->last; bytes *= 2) {
+        CollectiveRow row;
+        if (!collective_measure(what, bytes, &row, error))
+            return FALSE;
+        g_array_append_val(rows, row);
+        if (bytes == 0)
+            break;
+    }
+    const CollectiveRow *first = &g_array_index(rows, CollectiveRow, 0);
+    if ((options->steps && !collective_steps(what, first, error)) ||
+        (options->output != NULL && !collective_plot(what, rows, options->output, error)))
+        return FALSE;
+    if (options->json)
+        collective_print_json(what, rows);
+    else if (options->sizes != NULL)
+        collective_print_table(what, rows);
+    else
+        collective_print_one(what, first);
     return TRUE;
 }
 
 static int collective_run(int argc, char **argv, GError **error)
 {
-    g_auto(CollectiveOptions) options = {0};
+    g_auto(CollectiveOptions) options = {.ranks = G_MININT64}; // which nobody types
     const GOptionEntry entries[] = {
         {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine to run on", "NAME|FILE"},
         {"ranks", 0, 0, G_OPTION_ARG_INT64, &options.ranks, "How many of its GPUs (default: all)", "N"},
         {"op", 0, 0, G_OPTION_ARG_STRING, &options.op,
-         "all-reduce (default), reduce-scatter, all-gather, all-gather-payload", "OP"},
-        {"algorithm", 0, 0, G_OPTION_ARG_STRING, &options.algorithm, "ring (default), binomial-tree", "NAME"},
+         "all-reduce (default), reduce-scatter, all-gather, all-gather-payload, broadcast, all-to-all, "
+         "send-recv",
+         "OP"},
+        {"algorithm", 0, 0, G_OPTION_ARG_STRING, &options.algorithm,
+         "A name of 'stepline list algorithms' (default: NCCL's choice, without [nccl] the ring)", "NAME"},
+        {"protocol", 0, 0, G_OPTION_ARG_STRING, &options.protocol,
+         "ll, ll128, simple (default: NCCL's choice)", "NAME"},
+        {"plain", 0, 0, G_OPTION_ARG_NONE, &options.plain,
+         "The links alone, whatever the machine's [nccl] says", NULL},
         {"size", 0, 0, G_OPTION_ARG_STRING, &options.size,
          "Bytes of the vector (all-gather-payload: of one rank's piece)", "SIZE"},
+        {"sizes", 0, 0, G_OPTION_ARG_STRING, &options.sizes,
+         "Many sizes, doubling: a table as nccl-tests prints it", "FIRST..LAST"},
+        {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output,
+         "With --sizes: draw bus bandwidth against size", "FILE.png|FILE.svg"},
         {"steps", 0, 0, G_OPTION_ARG_NONE, &options.steps, "Print first who sends which piece to whom", NULL},
-        {"chunk", 0, 0, G_OPTION_ARG_STRING, &options.chunk, "Cut messages into chunks of this (default 32 MiB)", "SIZE"},
-        {"queue", 0, 0, G_OPTION_ARG_STRING, &options.queue, "radix (default) or heap: never changes the result",
-         "KIND"},
-        {"no-shortcuts", 0, 0, G_OPTION_ARG_NONE, &options.no_shortcuts, "Every hop is an event: the same result", NULL},
+        {"chunk", 0, 0, G_OPTION_ARG_STRING, &options.chunk,
+         "Cut messages into chunks of this (default 32 MiB)", "SIZE"},
+        {"queue", 0, 0, G_OPTION_ARG_STRING, &options.queue,
+         "radix (default) or heap: never changes the result", "KIND"},
+        {"no-shortcuts", 0, 0, G_OPTION_ARG_NONE, &options.no_shortcuts,
+         "Every hop is an event: the same result", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
         {0}};
-    if (!options_parse(&COMMAND_COLLECTIVE, entries, NULL, 0, 0, &argc, &argv, error))
+    if (!options_parse(&COMMAND_COLLECTIVE, entries, NULL, 0, 0, &argc, &argv, error) ||
+        !collective_check_options(&options, error))
         return BASE_ERROR_USAGE;
-    if (options.machine == NULL || options.size == NULL) {
-        base_error_set(error, BASE_ERROR_USAGE, NULL, "wanted --machine and --size (see 'stepline collective --help')");
-        return BASE_ERROR_USAGE;
+    Collective what = {0};
+    if (!collective_read(&options, &what, error))
+        return BASE_ERROR_FAILED;
+    guint32 ranks = options.ranks == G_MININT64 ? 0 : (guint32)options.ranks;
+    g_autoptr(TopoMachine) machine =
+        topo_machine_read(options.machine, ranks, ranks == 0 ? "--machine" : "--ranks", error);
+    what.machine = machine;
+    if (machine != NULL && what.protocol != NULL && !machine->tuning.present) {
+        base_error_set(error, BASE_ERROR_FAILED, "--protocol",
+                       "means nothing on %s, whose file has no section [nccl]", options.machine);
+        return BASE_ERROR_FAILED;
     }
-    if (options.ranks < 0 || options.ranks > COLL_GROUP_RANKS_MAX) {
-        base_error_set(error, BASE_ERROR_USAGE, "--ranks", "found %" G_GINT64_FORMAT ", wanted 1 to %d", options.ranks,
-                       COLL_GROUP_RANKS_MAX);
-        return BASE_ERROR_USAGE;
-    }
-    CollShape shape = {0};
-    CollMeasureOptions how = {0};
-    const CollAlgo *algo = NULL;
-    if (!collective_read(&options, &how, &shape, &algo, error))
-        return BASE_ERROR_FAILED;
-    g_autoptr(TopoMachine) machine = topo_machine_read(options.machine, (guint32)options.ranks, "--machine", error);
-    if (machine == NULL)
-        return BASE_ERROR_FAILED;
-    shape.ranks = machine->graph->gpus->len;
-    how.choose = algo;
-    CollMeasure measure;
-    if ((options.steps && !options.json && !collective_steps(algo, &shape, error)) ||
-        !coll_measure_run(machine->graph, shape.op, shape.bytes, &how, &measure, error))
-        return BASE_ERROR_FAILED;
-    collective_print(machine, &shape, algo, &measure, options.json);
-    return 0;
+    return machine != NULL && collective_do(&what, &options, error) ? 0 : BASE_ERROR_FAILED;
 }
 
 const Command COMMAND_COLLECTIVE = {
     .name = "collective",
-    .usage = "--machine T --size SIZE [--ranks N] [--op OP] [--algorithm NAME] [--steps] [--json]",
+    .usage =
+        "--machine T --size SIZE|--sizes A..B [--ranks N] [--op OP] [--algorithm NAME] [--steps] [--json]",
     .summary = "Simulate one collective alone, message by message",
     .run = collective_run,
 };

@@ -13,12 +13,14 @@
 #include "coll/group.h"
 #include "coll/measure.h"
 #include "topo/machine.h"
+#include "validation/constants.h"
 #include "validation/fit.h"
 #include "validation/import-nccl-tests.h"
 
 typedef struct {
-    char *machine, *op; // owned: options
-    gint64 ranks;       // 0: as the log says
+    char *machine, *op, *write; // owned: options
+    GArray *constants;          // of ValidationConstants, owned with --write, else NULL
+    gint64 ranks;               // 0: as the log says
     gboolean json;
     ValidationNcclOp only; // of --op; VALIDATION_NCCL_OPS: all
     JsonBuilder *builder;  // owned with --json, else NULL
@@ -31,6 +33,8 @@ static void fit_clear(Fit *fit)
 {
     g_free(fit->machine);
     g_free(fit->op);
+    g_free(fit->write);
+    g_clear_pointer(&fit->constants, g_array_unref);
     g_clear_object(&fit->builder);
     topo_machine_free(fit->topo);
 }
@@ -100,6 +104,25 @@ static void fit_check_ranks(const Fit *fit, FitPrint *at)
                         g_strdup("ranks not known (--ranks): bandwidths are bytes / time, not busbw"));
 }
 
+// A note where the machine's own links are slower to answer than what was fitted: no constants can make up
+// for that.
+static void fit_check_links(const Fit *fit, FitPrint *at)
+{
+    CollOp op;
+    CollMeasure empty;
+    if (!coll_choice_find_op(VALIDATION_NCCL_OP_NAMES[at->op], NULL, &op, NULL) ||
+        !coll_measure_machine(fit->topo, op, 0, NULL, NULL, TRUE, NULL, &empty, NULL) ||
+        units_seconds(empty.time) <= at->law.branch[0].alpha)
+        return;
+    g_autofree char *links = units_format_time(empty.time);
+    g_autofree char *fitted = units_format_seconds(at->law.branch[0].alpha);
+    g_ptr_array_add(
+        at->notes,
+        g_strdup_printf("the links of %s alone take %s for an empty message round, the fit says %s: "
+                        "its latencies are too long for these constants",
+                        fit->machine, links, fitted));
+}
+
 static gboolean fit_run(Fit *fit, const ValidationNcclLog *log, const ValidationNcclRun *run, GError **error)
 {
     FitPrint at = {.file = log->name, .run = run, .op = run->op};
@@ -126,6 +149,15 @@ static gboolean fit_run(Fit *fit, const ValidationNcclLog *log, const Validation
     if (at.law.words != NULL)
         g_ptr_array_add(notes, g_strdup(at.law.words));
     gboolean fine = fit->machine == NULL || fit_run_machine(fit, &at, error);
+    ValidationConstants constants;
+    if (fine && fit->constants != NULL) {
+        if (validation_constants_get(fit->topo, at.op, &at.law, &constants)) {
+            g_array_append_val(fit->constants, constants);
+            fit_check_links(fit, &at);
+        } else
+            g_ptr_array_add(notes, g_strdup_printf("%s has no constants in a machine's [nccl]: not written",
+                                                   VALIDATION_NCCL_OP_NAMES[at.op]));
+    }
     if (fine && fit->builder != NULL) {
         fit_print_json(fit->builder, &at);
     } else if (fine) {
@@ -157,6 +189,11 @@ static gboolean fit_run_file(Fit *fit, const char *path, GError **error)
 
 static gboolean fit_check(Fit *fit, GError **error)
 {
+    if (fit->write != NULL && fit->machine == NULL)
+        return base_error_set(error, BASE_ERROR_USAGE, "--write",
+                              "wanted --machine too: whose file it is to be");
+    if (fit->write != NULL)
+        fit->constants = g_array_new(FALSE, FALSE, sizeof(ValidationConstants));
     fit->only = VALIDATION_NCCL_OPS;
     if (fit->ranks != 0 && (fit->ranks < 2 || fit->ranks > 1 << 24))
         return base_error_set(error, BASE_ERROR_USAGE, "--ranks",
@@ -183,6 +220,8 @@ static int fit_run_command(int argc, char **argv, GError **error)
         {"ranks", 0, 0, G_OPTION_ARG_INT64, &fit.ranks,
          "How many ranks took part (default: as the log's figures say)", "N"},
         {"op", 0, 0, G_OPTION_ARG_STRING, &fit.op, "Only this operation; what a CSV measured", "OP"},
+        {"write", 0, 0, G_OPTION_ARG_FILENAME, &fit.write,
+         "Write the machine's file with [nccl] replaced by what was fitted", "FILE.ini"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &fit.json, "Print {\"rows\": [...]}", NULL},
         {0},
     };
@@ -216,12 +255,19 @@ static int fit_run_command(int argc, char **argv, GError **error)
         json_builder_end_object(fit.builder);
         options_print_json(json_builder_get_root(fit.builder));
     }
+    if (fit.write != NULL) {
+        if (!validation_constants_write(fit.write, fit.machine, fit.constants, error))
+            return BASE_ERROR_FAILED;
+        if (!fit.json)
+            printf("\nwritten    %u set%s of constants to %s\n", fit.constants->len,
+                   fit.constants->len == 1 ? "" : "s", fit.write);
+    }
     return status;
 }
 
 const Command COMMAND_FIT = {
     .name = "fit",
-    .usage = "LOG... [--machine NAME|FILE] [--ranks N] [--op OP] [--json]",
+    .usage = "LOG... [--machine NAME|FILE] [--ranks N] [--op OP] [--write FILE] [--json]",
     .summary = "Fit latency and bandwidth to the output of nccl-tests",
     .run = fit_run_command,
 };

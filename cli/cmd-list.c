@@ -36,7 +36,8 @@ static gboolean list_shelf(guint shelf, JsonBuilder *rows, gboolean json, GError
 {
     g_auto(GStrv) names = library_list(SHELVES[shelf].folder, ".ini");
     for (guint i = 0; names[i] != NULL; i++) {
-        g_autoptr(Ini) ini = library_read_ini(SHELVES[shelf].folder, SHELVES[shelf].section, names[i], NULL, error);
+        g_autoptr(Ini) ini =
+            library_read_ini(SHELVES[shelf].folder, SHELVES[shelf].section, names[i], NULL, error);
         g_autofree char *title = NULL;
         if (ini == NULL || !ini_get_text(ini, SHELVES[shelf].section, "title", INI_REQUIRED, &title, error))
             return FALSE;
@@ -49,7 +50,8 @@ static int list_run(int argc, char **argv, GError **error)
 {
     static const char *const words[] = {"machines", "chips", "models", "scenarios", "algorithms", NULL};
     gboolean json = FALSE;
-    const GOptionEntry entries[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL}, {0}};
+    const GOptionEntry entries[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+                                    {0}};
     if (!options_parse(&COMMAND_LIST, entries, NULL, 1, 1, &argc, &argv, error))
         return BASE_ERROR_USAGE;
     g_autoptr(JsonBuilder) builder = json_builder_new();
@@ -67,7 +69,8 @@ static int list_run(int argc, char **argv, GError **error)
             g_autofree char *quoted = base_error_quote(argv[1]);
             g_autofree char *hint = suggest_hint(argv[1], words);
             g_autofree char *wanted = g_strjoinv(", ", (char **)words);
-            base_error_set(error, BASE_ERROR_USAGE, NULL, "found '%s', wanted one of: %s%s", quoted, wanted, hint);
+            base_error_set(error, BASE_ERROR_USAGE, NULL, "found '%s', wanted one of: %s%s", quoted, wanted,
+                           hint);
             return BASE_ERROR_USAGE;
         }
         if (!list_shelf(shelf, builder, json, error))

@@ -11,7 +11,7 @@
 
 static int plot_run_command(int argc, char **argv, GError **error)
 {
-    gint64 run = 0;
+    gint64 run = G_MININT64; // which nobody types
     g_autofree char *output = NULL, *ranks = NULL, *from = NULL, *to = NULL;
     const GOptionEntry entries[] = {
         {"run", 0, 0, G_OPTION_ARG_INT64, &run,
@@ -41,12 +41,12 @@ static int plot_run_command(int argc, char **argv, GError **error)
                        "-o: found none, wanted a picture to write (.png or .svg)");
         return BASE_ERROR_USAGE;
     }
-    if (run < 0) {
+    if (run < 1 && run != G_MININT64) {
         base_error_set(error, BASE_ERROR_USAGE, NULL, "--run: found %" G_GINT64_FORMAT ", wanted 1 or more",
                        run);
         return BASE_ERROR_USAGE;
     }
-    PlotTimeline what = {.run = run, .ranks = ranks, .from = 0, .to = -1};
+    PlotTimeline what = {.run = MAX(run, 0), .ranks = ranks, .from = 0, .to = -1};
     g_autoptr(GError) local = NULL;
     if ((from != NULL && !units_parse_ps(from, "--from", &what.from, &local)) ||
         (to != NULL && !units_parse_ps(to, "--to", &what.to, &local))) {

@@ -25,54 +25,63 @@ static void run_options_clear(RunOptions *options)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(RunOptions, run_options_clear)
 
-// Without a scenario file, --model, --machine and --gpus make one.
 static Ini *run_open(const char *name, const RunOptions *options, GError **error)
 {
-    gboolean bare = name == NULL;
-    if (bare && (options->model == NULL || options->machine == NULL)) {
-        base_error_set(error, BASE_ERROR_USAGE, NULL, "found no scenario, wanted one, or --model and --machine");
-        return NULL;
-    }
-    g_autoptr(Ini) ini = bare ? ini_read_text("command line", "", 0, error) : scenario_open(name, error);
-    if (ini == NULL)
-        return NULL;
-    g_autofree char *gpus = options->gpus > 0 ? g_strdup_printf("%" G_GINT64_FORMAT, options->gpus) : NULL;
-    const char *const keys[] = {"model.use", "machine.use", "machine.gpus"};
-    const char *const values[] = {options->model, options->machine, gpus};
-    for (guint i = 0; i < G_N_ELEMENTS(keys); i++) {
-        g_autofree char *set = values[i] == NULL ? NULL : g_strdup_printf("%s=%s", keys[i], values[i]);
-        if (set != NULL && !ini_set(ini, set, error))
-            return NULL;
-    }
-    return g_steal_pointer(&ini);
+    if (name != NULL)
+        return scenario_open(name, error);
+    if (options->model != NULL && options->machine != NULL)
+        return ini_read_text("command line", "", 0, error);
+    base_error_set(error, BASE_ERROR_USAGE, NULL, "found no scenario, wanted one, or --model and --machine");
+    return NULL;
+}
+
+// --model, --machine and --gpus, then what --set says. Caller frees with g_strfreev.
+static char **run_sets(const RunOptions *options)
+{
+    GPtrArray *sets = g_ptr_array_new();
+    if (options->model != NULL)
+        g_ptr_array_add(sets, g_strdup_printf("model.use=%s", options->model));
+    if (options->machine != NULL)
+        g_ptr_array_add(sets, g_strdup_printf("machine.use=%s", options->machine));
+    if (options->gpus > 0)
+        g_ptr_array_add(sets, g_strdup_printf("machine.gpus=%" G_GINT64_FORMAT, options->gpus));
+    for (guint i = 0; options->sets != NULL && options->sets[i] != NULL; i++)
+        g_ptr_array_add(sets, g_strdup(options->sets[i]));
+    g_ptr_array_add(sets, NULL);
+    return (char **)g_ptr_array_free(sets, FALSE);
 }
 
 static int run_run(int argc, char **argv, GError **error)
 {
-    g_auto(RunOptions) options = {0};
+    g_auto(RunOptions) options = {.gpus = G_MININT64}; // which nobody types
     const GOptionEntry entries[] = {
-        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets, "Override one key of the scenario (repeatable)",
-         "SECTION.KEY=VALUE"},
-        {"db", 0, 0, G_OPTION_ARG_FILENAME, &options.db, "Append the run, with its timeline, to a database", "FILE"},
+        {"set", 0, 0, G_OPTION_ARG_STRING_ARRAY, &options.sets,
+         "Override one key of the scenario (repeatable)", "SECTION.KEY=VALUE"},
+        {"db", 0, 0, G_OPTION_ARG_FILENAME, &options.db, "Append the run, with its timeline, to a database",
+         "FILE"},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
-        {"assumptions", 0, 0, G_OPTION_ARG_NONE, &options.assumptions, "Print what is taken for granted", NULL},
+        {"assumptions", 0, 0, G_OPTION_ARG_NONE, &options.assumptions, "Print what is taken for granted",
+         NULL},
         {"model", 0, 0, G_OPTION_ARG_STRING, &options.model, "Model, instead of the scenario's", "NAME|FILE"},
-        {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine, instead of the scenario's", "NAME|FILE"},
+        {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine, instead of the scenario's",
+         "NAME|FILE"},
         {"gpus", 0, 0, G_OPTION_ARG_INT64, &options.gpus, "GPUs, instead of the scenario's", "N"},
         {0}};
-    static const char details[] =
-        "SCENARIO is a name of 'stepline list scenarios', or a path. Without one, --model and --machine make one, and\n"
-        "--set fills in the rest: job.tokens and compute.efficiency at least.";
+    static const char details[] = "SCENARIO is a name of 'stepline list scenarios', or a path. Without one, "
+                                  "--model and --machine make one, and\n"
+                                  "--set fills in the rest: job.tokens and compute.efficiency at least.";
     if (!options_parse(&COMMAND_RUN, entries, details, 0, 1, &argc, &argv, error))
         return BASE_ERROR_USAGE;
-    if (options.gpus < 0) {
-        base_error_set(error, BASE_ERROR_USAGE, "--gpus", "found %" G_GINT64_FORMAT ", wanted at least 1", options.gpus);
+    if (options.gpus < 1 && options.gpus != G_MININT64) {
+        base_error_set(error, BASE_ERROR_USAGE, "--gpus", "found %" G_GINT64_FORMAT ", wanted at least 1",
+                       options.gpus);
         return BASE_ERROR_USAGE;
     }
     g_autoptr(Ini) ini = run_open(argc > 1 ? argv[1] : NULL, &options, error);
     if (ini == NULL)
         return BASE_ERROR_FAILED;
-    g_autoptr(StepJob) job = scenario_read(ini, (const char *const *)options.sets, error);
+    g_auto(GStrv) sets = run_sets(&options);
+    g_autoptr(StepJob) job = scenario_read(ini, (const char *const *)sets, error);
     if (job == NULL)
         return BASE_ERROR_FAILED;
     Progress progress;

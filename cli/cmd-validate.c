@@ -71,12 +71,13 @@ static void validate_print_rows(const GPtrArray *compared)
     for (guint i = 0; i < compared->len; i++) {
         const ValidationCompared *at = compared->pdata[i];
         g_autofree char *measured = units_format_seconds(at->row->time);
-        g_autofree char *simulated = isnan(at->simulated) ? g_strdup("-") : units_format_seconds(at->simulated);
+        g_autofree char *simulated =
+            isnan(at->simulated) ? g_strdup("-") : units_format_seconds(at->simulated);
         g_autofree char *error =
             isnan(at->error) ? g_strdup("-") : g_strdup_printf("%+.1f %%", 100 * at->error);
         printf("%-16s%-18s%-15s%6u%13" G_GINT64_FORMAT "%12s%12s%9s  %s\n", at->row->family, at->row->machine,
-               VALIDATION_NCCL_OP_NAMES[at->row->op], at->row->ranks, at->row->bytes, measured, simulated, error,
-               at->algorithm != NULL ? at->algorithm : at->reason);
+               VALIDATION_NCCL_OP_NAMES[at->row->op], at->row->ranks, at->row->bytes, measured, simulated,
+               error, at->algorithm != NULL ? at->algorithm : at->reason);
     }
     printf("\n");
 }
@@ -108,7 +109,8 @@ static void validate_print_reasons(const GPtrArray *compared)
         guint rows = 0;
         for (guint j = i; j < compared->len; j++)
             rows += g_strcmp0(((const ValidationCompared *)compared->pdata[j])->reason, at->reason) == 0;
-        printf("%sleft out: %u row%s: %s\n", seen->len == 0 ? "\n" : "", rows, rows == 1 ? "" : "s", at->reason);
+        printf("%sleft out: %u row%s: %s\n", seen->len == 0 ? "\n" : "", rows, rows == 1 ? "" : "s",
+               at->reason);
         g_ptr_array_add(seen, at->reason);
     }
 }

@@ -1,15 +1,16 @@
 // coll/algo.h: what every collective algorithm is: who sends which piece to whom, and when.
 //
-// An algorithm is a reaction: begin emits the first sends when all members have arrived, received emits what a receipt
-// releases. The same two functions drive the simulation (coll/group.h), the symbolic check (coll/symbolic.h) and the
-// printed steps, so that what is checked is what is simulated. The vector of bytes is cut into pieces, numbered from
-// 0; the first bytes % pieces of them are a byte longer than the others.
+// An algorithm is a reaction: begin emits the first sends when all members have arrived, received emits what
+// a receipt releases. The same two functions drive the simulation (coll/group.h), the symbolic check
+// (coll/symbolic.h) and the printed steps, so that what is checked is what is simulated. The vector of bytes
+// is cut into pieces, numbered from 0; the first bytes % pieces of them are a byte longer than the others.
 //
-// Messages from one member to another arrive in the order in which they were sent; nothing else may be relied on.
+// Messages from one member to another arrive in the order in which they were sent; nothing else may be relied
+// on.
 //
-// Ranks stand in islands of equal size, consecutive ranks together (shape->island; one island if there is but one).
-// Where a switch takes part (reducing and copying on its own), it is a member after the ranks: number ranks + i is the
-// switch of island i, number ranks + islands the switch between islands.
+// Ranks stand in islands of equal size, consecutive ranks together (shape->island; one island if there is but
+// one). Where a switch takes part (reducing and copying on its own), it is a member after the ranks: number
+// ranks + i is the switch of island i, number ranks + islands the switch between islands.
 #pragma once
 
 #include <glib.h>
@@ -18,8 +19,8 @@ typedef enum {
     COLL_OP_ALL_REDUCE,         // every rank has the whole vector, ends with the sum of all
     COLL_OP_REDUCE_SCATTER,     // the same, but rank r ends with the r-th part of the sum
     COLL_OP_ALL_GATHER,         // rank r has the r-th part of the vector, every rank ends with all
-    COLL_OP_ALL_GATHER_PAYLOAD, // parts that cannot be summed (compressed gradients): as all-gather, but bytes is the
-                                // size of one rank's part
+    COLL_OP_ALL_GATHER_PAYLOAD, // parts that cannot be summed (compressed gradients): as all-gather, but
+                                // bytes is the size of one rank's part
     COLL_OP_BROADCAST,          // every rank ends with rank 0's vector
     COLL_OP_ALL_TO_ALL,         // rank r ends with the r-th part of every rank's vector of bytes
     COLL_OP_SEND_RECV,          // rank r ends with the vector of bytes of rank r - 1
@@ -29,11 +30,11 @@ typedef enum {
 // "all-reduce", ...; NULL-terminated.
 extern const char *const COLL_OP_NAMES[];
 
-// Rings over all ranks that share no link (coll/mesh.h).
+// Rings that are to be used side by side, instead of the ones that rails have by themselves (coll/rings.h).
 typedef struct {
-    guint32 count, ranks;
-    guint32 *order; // [ring * ranks + place]: a rank; owned
-    guint32 *place; // [ring * ranks + rank]: its place; owned
+    guint32 count;
+    guint32 *order; // [ring * ranks + place]: rank; owned
+    guint32 *place; // [ring * ranks + rank]: place; owned
 } CollRings;
 
 typedef struct {
@@ -42,7 +43,8 @@ typedef struct {
     guint32 island; // ranks in an island, divides p; 0 is read as p
     guint32 chunks; // into how many chunks a pipelined algorithm cuts the vector, >= 1; 0 is read as 1
     gint64 bytes;   // >= 0: of one rank's vector (of one rank's part, for COLL_OP_ALL_GATHER_PAYLOAD)
-    const CollRings *rings; // borrowed: where a mesh of NVLinks joins the ranks of one island; NULL: it does not
+    const CollRings *rings; // borrowed; NULL: none
+    guint32 window;         // how many chunks a pipelined algorithm has under way at most; 0: its own number
 } CollShape;
 
 // One message.
@@ -85,8 +87,8 @@ typedef struct {
     void (*received)(CollRun *run, guint32 step, guint32 from, guint32 to);
 } CollAlgo;
 
-extern const CollAlgo COLL_RING, COLL_RAILS, COLL_BINOMIAL_TREE, COLL_DOUBLE_TREE, COLL_HALVING, COLL_TWO_LEVEL,
-    COLL_NVLS, COLL_NVLS_TREE, COLL_SHARP, COLL_PAIRS, COLL_PAIRS_TWO_LEVEL, COLL_CHAIN;
+extern const CollAlgo COLL_RING, COLL_RAILS, COLL_BINOMIAL_TREE, COLL_DOUBLE_TREE, COLL_HALVING,
+    COLL_TWO_LEVEL, COLL_NVLS, COLL_NVLS_TREE, COLL_SHARP, COLL_PAIRS, COLL_PAIRS_TWO_LEVEL, COLL_CHAIN;
 
 static inline guint32 coll_island(const CollShape *shape)
 {

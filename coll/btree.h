@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-// The binary tree over n nodes: 0 is the root, above the largest power of two; below it every node's lowest set bit
-// says its height. G_MAXUINT32: the root has no parent.
+// The binary tree over n nodes: 0 is the root, above the largest power of two; below it every node's lowest
+// set bit says its height. G_MAXUINT32: the root has no parent.
 static inline guint32 coll_btree_parent(guint32 n, guint32 node)
 {
     if (node == 0)

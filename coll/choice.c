@@ -7,18 +7,29 @@
 #include "base/suggest.h"
 
 const CollAlgo *const COLL_ALGOS[] = {
-    &COLL_RING,      &COLL_RAILS, &COLL_BINOMIAL_TREE, &COLL_DOUBLE_TREE, &COLL_HALVING,         &COLL_TWO_LEVEL, &COLL_NVLS,
-    &COLL_NVLS_TREE, &COLL_SHARP, &COLL_PAIRS,         &COLL_PAIRS_TWO_LEVEL, &COLL_CHAIN, NULL,
+    &COLL_RING,
+    &COLL_RAILS,
+    &COLL_BINOMIAL_TREE,
+    &COLL_DOUBLE_TREE,
+    &COLL_HALVING,
+    &COLL_TWO_LEVEL,
+    &COLL_NVLS,
+    &COLL_NVLS_TREE,
+    &COLL_SHARP,
+    &COLL_PAIRS,
+    &COLL_PAIRS_TWO_LEVEL,
+    &COLL_CHAIN,
+    NULL,
 };
 
-static gboolean coll_choice_refuse(const char *what, const char *found, const char *const *names, const char *where,
-                                   GError **error)
+static gboolean coll_choice_refuse(const char *what, const char *found, const char *const *names,
+                                   const char *where, GError **error)
 {
     g_autofree char *quoted = base_error_quote(found);
     g_autofree char *wanted = g_strjoinv(", ", (char **)names);
     g_autofree char *hint = suggest_hint(found, names);
-    return base_error_set(error, BASE_ERROR_FAILED, where, "found %s '%s', wanted one of: %s%s", what, quoted, wanted,
-                          hint);
+    return base_error_set(error, BASE_ERROR_FAILED, where, "found %s '%s', wanted one of: %s%s", what, quoted,
+                          wanted, hint);
 }
 
 const CollAlgo *coll_choice_find(const char *name, CollOp op, const char *where, GError **error)
@@ -52,7 +63,7 @@ gboolean coll_choice_find_op(const char *name, const char *where, CollOp *op, GE
 
 guint32 coll_choice_chunks(gint64 bytes)
 {
-    return bytes <= 64 << 10 ? 1 : (guint32)CLAMP(bytes >> 20, 4, 256);
+    return bytes <= 4 << 10 ? 1 : (guint32)CLAMP(bytes >> 20, 16, 256);
 }
 
 void coll_choice_plain(gconstpointer user, const CollShape *shape, CollChoice *choice)

@@ -1,12 +1,13 @@
-// coll/double-tree.c: trees over islands, pipelined: the vector goes up in chunks, and each comes down as soon as it is
-// complete.
+// coll/double-tree.c: trees over islands, pipelined: the vector goes up in chunks, and each comes down as
+// soon as it is complete.
 //
-// There is a pair of trees for every rank of an island, each tree with an equal share of the vector. Within an island a
-// tree is a chain that starts at its leader (rank i of the island for pair i); the leaders form a binary tree over the
-// islands, numbered in order so that the even ones are leaves. The second tree of a pair is the first one with the
-// islands counted from the other end (an even number) or by one further (odd): so an island is inside one tree of the
-// pair and a leaf of the other, and both directions of its links are used (Sanders, Speck and Traeff, "Two-tree
-// algorithms for full bandwidth broadcast, reduction and scan", Parallel Computing 2009).
+// There is a pair of trees for every rank of an island, each tree with an equal share of the vector. Within
+// an island a tree is a chain that starts at its leader (rank i of the island for pair i); the leaders form a
+// binary tree over the islands, numbered in order so that the even ones are leaves. The second tree of a pair
+// is the first one with the islands counted from the other end (an even number) or by one further (odd): so
+// an island is inside one tree of the pair and a leaf of the other, and both directions of its links are used
+// (Sanders, Speck and Traeff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
+// Parallel Computing 2009).
 #include "coll/algo.h"
 #include "coll/btree.h"
 
@@ -130,12 +131,35 @@ static void tree_up(CollRun *run, guint32 piece, guint32 rank)
         tree_send(run, piece, rank, 0);
 }
 
+// How many chunks a leaf has under way at most: enough to fill the way up and down again. Without a limit all
+// chunks would go up before the first comes down, over ports that carry both.
+static guint32 tree_window(const CollShape *shape)
+{
+    if (shape->window > 0)
+        return shape->window;
+    guint32 rounds = 0;
+    while ((1u << rounds) < coll_islands(shape))
+        rounds++;
+    return 8 + 2 * (coll_island(shape) - 1 + rounds);
+}
+
 static void tree_begin(CollRun *run)
 {
+    guint32 chunks = coll_chunks(&run->shape), first = MIN(chunks, tree_window(&run->shape));
     for (guint32 rank = 0; rank < run->shape.ranks; rank++)
-        for (guint32 piece = 0; piece < tree_pieces(&run->shape); piece++)
-            if (tree_children(&run->shape, piece / coll_chunks(&run->shape), rank) == 0)
-                tree_up(run, piece, rank);
+        for (guint32 tree = 0; tree < tree_count(&run->shape); tree++)
+            for (guint32 chunk = 0; tree_children(&run->shape, tree, rank) == 0 && chunk < first; chunk++)
+                tree_up(run, tree * chunks + chunk, rank);
+}
+
+// The complete piece has come down to a rank: on to its children, or at a leaf the next chunk up.
+static void tree_come_down(CollRun *run, guint32 piece, guint32 rank)
+{
+    guint32 chunks = coll_chunks(&run->shape), tree = piece / chunks,
+            next = piece % chunks + tree_window(&run->shape);
+    tree_down(run, piece, rank);
+    if (tree_children(&run->shape, tree, rank) == 0 && next < chunks)
+        tree_up(run, tree * chunks + next, rank);
 }
 
 static void tree_received(CollRun *run, guint32 step, guint32 from, guint32 to)
@@ -144,7 +168,7 @@ static void tree_received(CollRun *run, guint32 step, guint32 from, guint32 to)
     guint32 piece = step / (1 + CHILDREN);
     guint32 *come = &run->state[(gsize)to * tree_pieces(&run->shape) + piece];
     if (step % (1 + CHILDREN) != 0)
-        tree_down(run, piece, to);
+        tree_come_down(run, piece, to);
     else if (++*come == tree_children(&run->shape, piece / coll_chunks(&run->shape), to))
         tree_up(run, piece, to);
 }

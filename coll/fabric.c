@@ -26,9 +26,12 @@ void coll_fabric_clear(CollFabric *fabric)
 // From the quickest kind to the slowest.
 static int coll_fabric_rank_of(TopoLinkClass class)
 {
-    static const int ranks[] = {
-        [TOPO_LINK_NVLINK] = 0, [TOPO_LINK_CPU] = 1, [TOPO_LINK_PCIE] = 2, [TOPO_LINK_NETWORK] = 3, [TOPO_LINK_WAN] = 4};
-    return (guint)class < G_N_ELEMENTS(ranks) ? ranks[class] : 0;
+    static const int ranks[] = {[TOPO_LINK_NVLINK] = 0,
+                                [TOPO_LINK_CPU] = 1,
+                                [TOPO_LINK_PCIE] = 2,
+                                [TOPO_LINK_NETWORK] = 3,
+                                [TOPO_LINK_WAN] = 4};
+    return (guint) class < G_N_ELEMENTS(ranks) ? ranks[class] : 0;
 }
 
 guint32 coll_fabric_route(CollFabric *fabric, guint32 from, guint32 to, guint32 extra, TopoLinkClass *class)

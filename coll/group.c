@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "coll/mesh.h"
 
 #define EVENTS_MAX 1e11 // some hours of simulation; what asks for more is a mistake
 
@@ -38,8 +37,7 @@ CollGroup *coll_group_new(guint32 id, CollChooser chooser, gconstpointer choose,
     CollGroup *group = g_new0(CollGroup, 1);
     group->run.shape.ranks = n;
     group->run.shape.island = coll_fabric_island(fabric->graph, gpus, n);
-    if (group->run.shape.island == n)
-        group->rings = coll_mesh_find(fabric->graph, gpus, n);
+    group->rings = coll_rings_find(fabric->graph, gpus, n);
     group->run.shape.rings = group->rings;
     group->run.emit = coll_group_emit;
     group->chooser = chooser;
@@ -66,14 +64,15 @@ void coll_group_free(CollGroup *group)
         g_free(plan);
     }
     g_ptr_array_unref(group->plans);
-    coll_mesh_free(group->rings);
+    coll_rings_free(group->rings);
     g_free(group->run.state);
     g_free(group->gpus);
     g_free(group->sent);
     g_free(group);
 }
 
-// The graph's node of a member: a GPU, an island's switch, or the network's. G_MAXUINT32: the machine has no such switch.
+// The graph's node of a member: a GPU, an island's switch, or the network's. G_MAXUINT32: the machine has no
+// such switch.
 static guint32 coll_group_node(const CollGroup *group, guint32 member)
 {
     const TopoGraph *graph = group->fabric->graph;
@@ -93,7 +92,7 @@ static CollPlan *coll_group_find(const CollGroup *group, const CollChoice *choic
         CollPlan *plan = group->plans->pdata[i];
         const CollChoice *own = &plan->choice;
         gboolean same = own->algo == choice->algo && g_strcmp0(own->protocol, choice->protocol) == 0;
-        // The ports and delays were made for these; ops differ in them (an unequal cap is a different one).
+        // Ports and delays were made for these; operations differ in them.
         if (same && memcmp(&own->cap, &choice->cap, sizeof own->cap) == 0 &&
             memcmp(own->hop, choice->hop, sizeof own->hop) == 0)
             return plan;
@@ -110,15 +109,16 @@ static void coll_group_compile(CollGroup *group, CollPlan *plan, const guint32 *
     plan->delays = g_new0(Ps, n + 1);
     for (guint32 member = 0; member < plan->members; member++) {
         gboolean capped = plan->choice.cap > 0 && member < shape->ranks;
-        gboolean lanes = capped && plan->choice.lanes;
-        guint32 port = capped && !lanes ? sim_network_add_link(group->network, plan->choice.cap, 0) : G_MAXUINT32;
+        guint32 port = G_MAXUINT32;
+        if (capped && !plan->choice.lanes)
+            port = sim_network_add_link(group->network, plan->choice.cap, 0);
         for (guint32 slot = 0; slot < plan->slots; slot++) {
             gsize at = (gsize)member * plan->slots + slot;
             guint32 peer = algo->peer(shape, member, slot);
             plan->routes[at] = G_MAXUINT32;
             if (peer == G_MAXUINT32)
                 continue;
-            if (lanes)
+            if (capped && plan->choice.lanes)
                 port = sim_network_add_link(group->network, plan->choice.cap, 0);
             TopoLinkClass class = TOPO_LINK_NVLINK;
             plan->routes[at] = coll_fabric_route(group->fabric, nodes[member], nodes[peer], port, &class);
@@ -135,10 +135,12 @@ gboolean coll_group_prepare(CollGroup *group, CollOp op, gint64 bytes, GError **
     CollChoice choice;
     group->chooser(group->choose, shape, &choice);
     shape->chunks = choice.chunks;
+    shape->window = choice.window;
     const char *refusal = choice.algo->refuses(shape);
     if (refusal != NULL)
-        return base_error_set(error, BASE_ERROR_FAILED, NULL, "algorithm '%s' %s: found %u ranks in islands of %u",
-                              choice.algo->name, refusal, shape->ranks, coll_island(shape));
+        return base_error_set(error, BASE_ERROR_FAILED, NULL,
+                              "algorithm '%s' %s: found %u ranks in islands of %u", choice.algo->name,
+                              refusal, shape->ranks, coll_island(shape));
     if (coll_group_find(group, &choice) != NULL)
         return TRUE;
     guint32 members = shape->ranks + choice.algo->switches(shape);
@@ -146,11 +148,10 @@ gboolean coll_group_prepare(CollGroup *group, CollOp op, gint64 bytes, GError **
     for (guint32 member = 0; member < members; member++) {
         nodes[member] = coll_group_node(group, member);
         if (nodes[member] == G_MAXUINT32)
-            return base_error_set(error, BASE_ERROR_FAILED, NULL,
-                                  "algorithm '%s' wants a switch that reduces, and the machine has none %s",
-                                  choice.algo->name,
-                                  member == shape->ranks + coll_islands(shape) ? "between its islands"
-                                                                               : "in every island");
+            return base_error_set(
+                error, BASE_ERROR_FAILED, NULL,
+                "algorithm '%s' wants a switch that reduces, and the machine has none %s", choice.algo->name,
+                member == shape->ranks + coll_islands(shape) ? "between its islands" : "in every island");
     }
     CollPlan *plan = g_new0(CollPlan, 1);
     plan->choice = choice;
@@ -173,9 +174,10 @@ const CollChoice *coll_group_choice(const CollGroup *group, CollOp op, gint64 by
     return &plan->choice;
 }
 
-gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where, GError **error)
+gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where,
+                          GError **error)
 {
-    const double limit = 0.45 * (double)PS_MAX; // leaves room for compute, which is a day at most
+    const double limit = 0.45 * (double)PS_MAX;    // leaves room for compute, which is a day at most
     double slowest = 0, longest = 0, messages = 0; // ps a byte; ps; of one collective
     const SimNetwork *network = group->network;
     for (guint32 i = 0; i < network->routes.routes->len; i++) {
@@ -197,7 +199,8 @@ gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collecti
         for (guint class = 0; class < TOPO_LINK_CLASSES; class ++)
             longest = MAX(longest, (double)(plan->choice.hop[class] + plan->choice.base));
     }
-    double sends = 4.0 * group->run.shape.ranks; // vectors that pass one link at most, also where all ranks' do
+    double sends =
+        4.0 * group->run.shape.ranks; // vectors that pass one link at most, also where all ranks' do
     double rounds = MAX(sends, 64);
     double worst = sends * (double)bytes * slowest + rounds * (double)collectives * longest;
     if (worst < limit && (double)bytes * sends < 0.45 * (double)G_MAXINT64) {
@@ -205,16 +208,18 @@ gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collecti
         double events = 2 * ((double)collectives * messages + sends * chunks);
         if (events < EVENTS_MAX && chunks < G_MAXINT32)
             return TRUE;
-        return base_error_set(error, BASE_ERROR_FAILED, where,
-                              "message by message this would take about %.2g events, wanted at most %.2g: fewer ranks, "
-                              "larger buckets or a larger chunk would help",
-                              events, EVENTS_MAX);
+        return base_error_set(
+            error, BASE_ERROR_FAILED, where,
+            "message by message this would take about %.2g events, wanted at most %.2g: fewer ranks, "
+            "larger buckets or a larger chunk would help",
+            events, EVENTS_MAX);
     }
     g_autofree char *size = units_format_bytes((double)bytes);
-    return base_error_set(error, BASE_ERROR_FAILED, where,
-                          "found %s to be exchanged by %u ranks over a slowest link of %.3g bytes/s and latencies of up to "
-                          "%.3g s a message: it could take more days than the clock holds (106)",
-                          size, group->run.shape.ranks, slowest > 0 ? 1e12 / slowest : 0, longest * 1e-12);
+    return base_error_set(
+        error, BASE_ERROR_FAILED, where,
+        "found %s to be exchanged by %u ranks over a slowest link of %.3g bytes/s and latencies of up to "
+        "%.3g s a message: it could take more days than the clock holds (106)",
+        size, group->run.shape.ranks, slowest > 0 ? 1e12 / slowest : 0, longest * 1e-12);
 }
 
 static void coll_group_start(CollGroup *group)
@@ -223,6 +228,7 @@ static void coll_group_start(CollGroup *group)
     CollChoice choice;
     group->chooser(group->choose, shape, &choice);
     shape->chunks = choice.chunks;
+    shape->window = choice.window;
     CollPlan *plan = coll_group_find(group, &choice);
     g_assert(plan != NULL); // it has been prepared
     plan->choice = choice;  // base and chunks go by size

@@ -1,8 +1,8 @@
 // coll/group.h: a communicator: ranks that do collectives together, one at a time, message by message.
 //
-// A collective starts when all members have arrived and ends for all when its last message has arrived, so that it is
-// one interval in every fidelity. Life: new, coll_group_prepare for every collective that will be asked for, then
-// sim_network_freeze, then arrive.
+// A collective starts when all members have arrived and ends for all when its last message has arrived, so
+// that it is one interval in every fidelity. Life: new, coll_group_prepare for every collective that will be
+// asked for, then sim_network_freeze, then arrive.
 #pragma once
 
 #include <glib.h>
@@ -10,6 +10,7 @@
 #include "coll/algo.h"
 #include "coll/choice.h"
 #include "coll/fabric.h"
+#include "coll/rings.h"
 
 typedef struct CollGroup CollGroup;
 
@@ -33,7 +34,7 @@ struct CollGroup {
     SimNetwork *network;  // borrowed
     guint32 id;           // orders the messages of different groups at one instant
     guint32 *gpus;        // GPU number of each rank; owned
-    CollRings *rings;     // of run.shape; owned, may be NULL
+    CollRings *rings;     // that the machine's cables carry; owned, NULL: none
     GPtrArray *plans;     // of CollPlan *
     const CollPlan *plan; // of the collective under way
     guint32 room;         // words of run.state
@@ -53,19 +54,21 @@ CollGroup *coll_group_new(guint32 id, CollChooser chooser, gconstpointer choose,
 void coll_group_free(CollGroup *group);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(CollGroup, coll_group_free)
 
-// Chooses for a collective and compiles what it needs. FALSE with an error where the chosen algorithm does not do this
-// shape on this machine.
+// Chooses for a collective and compiles what it needs. FALSE with an error where the chosen algorithm does
+// not do this shape on this machine.
 gboolean coll_group_prepare(CollGroup *group, CollOp op, gint64 bytes, GError **error);
 
-// Whether collectives of bytes altogether stay within the range of time on this group's routes, by a generous bound:
-// all their messages one after the other over the slowest link, and the longest latency for each; and whether it can be
-// simulated in hours. After freeze. FALSE with an error.
-gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where, GError **error);
+// Whether collectives of bytes altogether stay within the range of time on this group's routes, by a generous
+// bound: all their messages one after the other over the slowest link, and the longest latency for each; and
+// whether it can be simulated in hours. After freeze. FALSE with an error.
+gboolean coll_group_check(const CollGroup *group, gint64 bytes, guint64 collectives, const char *where,
+                          GError **error);
 
 // What was chosen for a collective that has been prepared. Borrowed.
 const CollChoice *coll_group_choice(const CollGroup *group, CollOp op, gint64 bytes);
 
-// One member has reached a collective of op and bytes (the same from every member); the last to come starts it.
+// One member has reached a collective of op and bytes (the same from every member); the last to come starts
+// it.
 void coll_group_arrive(CollGroup *group, CollOp op, gint64 bytes);
 
 // For the network's delivered callback: a message of this group has arrived.

@@ -1,9 +1,9 @@
 // coll/halving.c: recursive halving and doubling: log2 p exchanges of ever smaller halves, then back.
 //
-// Reduce-scatter by halving: with distance P/2, P/4, ..., 1 partners swap halves of what they still hold, each adding the
-// half that it keeps. All-gather by doubling goes back the same way. P is the largest power of two; ranks from P on first
-// give their whole vector to rank r - P and get the result at the end (Thakur, Rabenseifner and Gropp, "Optimization of
-// collective communication operations in MPICH", IJHPCA 2005).
+// Reduce-scatter by halving: with distance P/2, P/4, ..., 1 partners swap halves of what they still hold,
+// each adding the half that it keeps. All-gather by doubling goes back the same way. P is the largest power
+// of two; ranks from P on first give their whole vector to rank r - P and get the result at the end (Thakur,
+// Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH", IJHPCA 2005).
 #include "coll/algo.h"
 
 static guint32 halving_log(const CollShape *shape)
@@ -76,8 +76,8 @@ static void halving_fold(CollRun *run, guint32 rank, guint32 step)
         run->emit(run, &send);
 }
 
-// Sends what rank may send now: exchange k + 1 once it has received all up to k. A receipt that is early touches pieces
-// which nothing sent before its turn contains.
+// Sends what rank may send now: exchange k + 1 once it has received all up to k. A receipt that is early
+// touches pieces which nothing sent before its turn contains.
 static void halving_advance(CollRun *run, guint32 rank)
 {
     guint32 log = halving_log(&run->shape), *sent = &run->state[2 * rank], come = run->state[2 * rank + 1];

@@ -38,8 +38,8 @@ static void coll_measure_init(CollMeasuring *run, const TopoGraph *graph, const 
     g_autofree guint32 *members = g_new(guint32, ranks);
     for (guint32 i = 0; i < ranks; i++)
         members[i] = i;
-    run->group = coll_group_new(0, options->chooser != NULL ? options->chooser : coll_choice_plain, options->choose,
-                                &run->fabric, members, ranks, coll_measure_done, run);
+    run->group = coll_group_new(0, options->chooser != NULL ? options->chooser : coll_choice_plain,
+                                options->choose, &run->fabric, members, ranks, coll_measure_done, run);
 }
 
 static void coll_measure_clear(CollMeasuring *run)
@@ -81,7 +81,8 @@ gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const
                               COLL_GROUP_RANKS_MAX);
     gint64 vector = 0;
     if (__builtin_mul_overflow(bytes, (gint64)ranks, &vector))
-        return base_error_set(error, BASE_ERROR_FAILED, NULL, "found %u pieces of a size that is out of range", ranks);
+        return base_error_set(error, BASE_ERROR_FAILED, NULL,
+                              "found %u pieces of a size that is out of range", ranks);
     const CollShape shape = {.op = op, .ranks = ranks, .bytes = bytes};
     vector = coll_vector_bytes(&shape);
     if (options == NULL)
@@ -111,8 +112,8 @@ gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const
 }
 
 gboolean coll_measure_machine(const TopoMachine *machine, CollOp op, gint64 bytes, const CollAlgo *algo,
-                              const char *protocol, gboolean plain, const CollMeasureOptions *options, CollMeasure *out,
-                              GError **error)
+                              const char *protocol, gboolean plain, const CollMeasureOptions *options,
+                              CollMeasure *out, GError **error)
 {
     CollMeasureOptions own = options != NULL ? *options : (CollMeasureOptions){0};
     CollNccl nccl;

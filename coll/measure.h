@@ -12,31 +12,34 @@ typedef struct {
     SimQueueKind queue;   //
     CollChooser chooser;  // NULL: coll_choice_plain with choose as the algorithm
     gconstpointer choose; // borrowed: the chooser's own
-    gboolean no_fuse;   // without the shortcut of sim/route.h
-    gint64 chunk;       // bytes; 0: the default
+    gboolean no_fuse;     // without the shortcut of sim/route.h
+    gint64 chunk;         // bytes; 0: the default
 } CollMeasureOptions;
 
 typedef struct {
-    Ps time;               // from the common start to the last receipt
-    guint64 messages;      // sent
-    guint64 events;        // run by the engine
-    double sent_mean;      // bytes sent per rank
-    double sent_max;       //
-    const CollAlgo *algo;  // that was chosen; static
-    const char *protocol;  // static, NULL: none
-    guint64 fingerprint;   // of the time and every link's bytes and busy time
-    double wall_s;         // real time of the event loop
+    Ps time;              // from the common start to the last receipt
+    guint64 messages;     // sent
+    guint64 events;       // run by the engine
+    double sent_mean;     // bytes sent per rank
+    double sent_max;      //
+    const CollAlgo *algo; // that was chosen; static
+    const char *protocol; // static, NULL: none
+    guint64 fingerprint;  // of the time and every link's bytes and busy time
+    double wall_s;        // real time of the event loop
 } CollMeasure;
 
-#define COLL_CHUNK_DEFAULT (G_GINT64_CONSTANT(32) << 20) // bytes: how long a message occupies a link at a stretch
+#define COLL_CHUNK_DEFAULT                                                                                   \
+    (G_GINT64_CONSTANT(32) << 20) // bytes: how long a message occupies a link at a stretch
 
-// Runs op over all GPUs of the machine's graph. options may be NULL. FALSE with an error where it could pass the range of
-// time, the machine has more GPUs than message by message allows, or the algorithm does not do this shape.
+// Runs op over all GPUs of the machine's graph. options may be NULL. FALSE with an error where it could pass
+// the range of time, the machine has more GPUs than message by message allows, or the algorithm does not do
+// this shape.
 gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const CollMeasureOptions *options,
                           CollMeasure *out, GError **error);
 
-// The same on a machine, chosen and costed as NCCL does where the machine has [nccl] (and plain does not say otherwise).
-// algo and protocol (NCCL's) NULL: whatever is chosen. options' chooser is not used; options may be NULL.
+// The same on a machine, chosen and costed as NCCL does where the machine has [nccl] (and plain does not say
+// otherwise). algo and protocol (NCCL's) NULL: whatever is chosen. options' chooser is not used; options may
+// be NULL.
 gboolean coll_measure_machine(const TopoMachine *machine, CollOp op, gint64 bytes, const CollAlgo *algo,
-                              const char *protocol, gboolean plain, const CollMeasureOptions *options, CollMeasure *out,
-                              GError **error);
+                              const char *protocol, gboolean plain, const CollMeasureOptions *options,
+                              CollMeasure *out, GError **error);

@@ -26,7 +26,8 @@ static const Ps BASES[] = {[LL] = 6600000, [LL128] = 14000000, [SIMPLE] = 840000
 static const guint32 WIRE[][2] = {[LL] = {8, 4}, [LL128] = {128, 120}, [SIMPLE] = {1, 1}};
 
 enum {
-    BUDGET = 4, // a pipeline's filling and the hops share alpha: a quarter at least is left to the filling
+    BUDGET = 4,   // a pipeline's filling and the hops share alpha: a quarter at least is left to the filling
+    EXCESS = 300, // the filling may pass that by this part of the time, so that chunks stay few
     CHUNKS_MAX = 4096,    // of a vector
     PIECES_MAX = 1 << 21, // of all ranks together, so that a collective stays a matter of seconds
 };
@@ -281,14 +282,17 @@ static double coll_nccl_filling(const CollNccl *nccl, const Candidate *best, dou
             best->way.fill_across / MIN(lane, nccl->across_rate) + best->way.fill_switch / nccl->inside_rate);
 }
 
-// As few chunks as keep the filling (ps, of one chunk that is everything) within half of its budget.
+// As few chunks as keep the filling (ps, of one chunk that is everything) within its budget, or a small part
+// of the time where that is more.
 static guint32 coll_nccl_chunks(const Candidate *best, const CollShape *shape, double filling, double budget)
 {
     if (filling <= 0)
         return 1;
-    double wanted = budget > 0 ? ceil(filling / (budget / 2)) : CHUNKS_MAX;
+    double allowed = MAX(budget, coll_nccl_time(best, shape) / EXCESS);
+    double wanted = allowed > 0 ? ceil(filling / allowed) : CHUNKS_MAX;
     double most = MIN(CHUNKS_MAX, PIECES_MAX / ((double)shape->ranks * best->way.lanes));
-    double least = ceil(coll_nccl_bytes(shape) * best->way.path / PIECE_MAX);
+    double largest = best->way.fill_switch > 0 ? 1 : best->way.path; // message, of a byte of chunk
+    double least = ceil(coll_nccl_bytes(shape) * largest / PIECE_MAX);
     return (guint32)MAX(CLAMP(wanted, 1, MAX(most, 4)), MIN(least, G_MAXUINT16));
 }
 
@@ -323,6 +327,7 @@ void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *ch
     }
     double filling = coll_nccl_filling(nccl, &best, choice->cap) * coll_nccl_bytes(shape);
     choice->chunks = coll_nccl_chunks(&best, shape, filling, left / BUDGET);
+    choice->window = choice->chunks; // lanes pace themselves
     choice->base = (Ps)MAX(left - hops * scale - filling / choice->chunks, 0);
 }
 

@@ -1,11 +1,12 @@
-// coll/nvls.c: reduction and copying inside the switch: NVLink SHARP in an island; across islands by a tree or, where the
-// network's switch reduces too, by that (SHARP).
+// coll/nvls.c: reduction and copying inside the switch: NVLink SHARP in an island; across islands by a tree
+// or, where the network's switch reduces too, by that (SHARP).
 //
-// Rank o of an island owns the o-th part. Per chunk c: every rank sends the other ranks' parts up; the switch adds them
-// and hands each part to its owner, who adds its own. Across islands, owners of equal number add their parts up a binary
-// tree (odd chunks by its counterpart, see coll/btree.h) and pass the sum down again, or let the network's switch do it.
-// The owner then sends its part up once, and the switch copies it to all. So a rank's port carries about the vector once
-// each way instead of 2 (g - 1)/g of it: an all-reduce may go below the bound of Patarasuk and Yuan.
+// Rank o of an island owns the o-th part. Per chunk c: every rank sends the other ranks' parts up; the switch
+// adds them and hands each part to its owner, who adds its own. Across islands, owners of equal number add
+// their parts up a binary tree (odd chunks by its counterpart, see coll/btree.h) and pass the sum down again,
+// or let the network's switch do it. The owner then sends its part up once, and the switch copies it to all.
+// So a rank's port carries about the vector once each way instead of 2 (g - 1)/g of it: an all-reduce may go
+// below the bound of Patarasuk and Yuan.
 #include "coll/algo.h"
 #include "coll/btree.h"
 
@@ -46,9 +47,9 @@ static guint32 sharp_switches(const CollShape *shape)
     return coll_islands(shape) + 1;
 }
 
-// Slots of a rank: 0 its island's switch, for what it adds, 1 the same, for what it copies (different threads send them,
-// side by side); 2 .. 4 parent and children in the tree, 5 .. 7 in its counterpart; or 2 the network's switch. Of an
-// island's switch: its ranks. Of the network's switch: all ranks.
+// Slots of a rank: 0 its island's switch, for what it adds, 1 the same, for what it copies (NCCL has
+// different threads for the two); 2 .. 4 parent and children in the tree, 5 .. 7 in its counterpart; or 2 the
+// network's switch. Of an island's switch: its ranks. Of the network's switch: all ranks.
 enum { SLOT_SWITCH, SLOT_COPY, SLOT_ACROSS, TREE_SLOTS = 3 };
 
 static guint32 nvls_slots(const CollShape *shape)
@@ -109,8 +110,8 @@ static guint32 sharp_peer(const CollShape *shape, guint32 member, guint32 slot)
     return nvls_peer_across(shape, member, slot, ACROSS_SWITCH);
 }
 
-// Words: per island and chunk, what came up to be added and to be copied; per rank and chunk, sums that came to the
-// owner; per piece, what came to the network's switch.
+// Words: per island and chunk, what came up to be added and to be copied; per rank and chunk, sums that came
+// to the owner; per piece, what came to the network's switch.
 static guint64 nvls_states(const CollShape *shape)
 {
     Sizes z = nvls_sizes(shape);
@@ -166,8 +167,18 @@ static guint64 sharp_messages(const CollShape *shape)
     return nvls_messages_across(shape, ACROSS_SWITCH);
 }
 
-// Steps of a rank: up 0 .. k, copy k .. 2k, tree up 2k .. 3k, tree down or across 3k .. 5k. Of a switch: parts to their
-// owners 0 .. gk, chunks to all gk .. 2gk. Of the network's switch: piece * n + island.
+// How many chunks a rank has on the way up at most: it sends the next when the switch has given it its part
+// of an earlier one. Without a limit all chunks would go up before the first comes down, over a port that
+// carries both (NCCL's buffers have 8 steps, NCCL_STEPS).
+enum { WINDOW = 8 };
+
+static guint32 nvls_window(const CollShape *shape)
+{
+    return shape->window > 0 ? shape->window : WINDOW;
+}
+
+// Steps of a rank: up 0 .. k, copy k .. 2k, tree up 2k .. 3k, tree down or across 3k .. 5k. Of a switch:
+// parts to their owners 0 .. gk, chunks to all gk .. 2gk. Of the network's switch: piece * n + island.
 static void nvls_up(CollRun *run, const Sizes *z, guint32 rank, guint32 c)
 {
     guint32 o = rank % z->g;
@@ -265,8 +276,12 @@ static void nvls_at_network(CollRun *run, const Sizes *z, guint32 from, guint32 
         return;
     for (guint32 island = 0; island < z->n; island++) {
         guint32 to = island * z->g + from % z->g;
-        CollSend send = {
-            .step = piece * z->n + island, .from = z->p + z->n, .to = to, .slot = to, .piece = piece, .pieces = 1};
+        CollSend send = {.step = piece * z->n + island,
+                         .from = z->p + z->n,
+                         .to = to,
+                         .slot = to,
+                         .piece = piece,
+                         .pieces = 1};
         run->emit(run, &send);
     }
 }
@@ -275,8 +290,9 @@ static void nvls_begin(CollRun *run)
 {
     Sizes z = nvls_sizes(&run->shape);
     gboolean reduces = run->shape.op == COLL_OP_ALL_REDUCE || run->shape.op == COLL_OP_REDUCE_SCATTER;
+    gboolean limited = run->shape.op == COLL_OP_ALL_REDUCE;
     for (guint32 rank = 0; rank < z.p; rank++) {
-        for (guint32 c = 0; c < z.k; c++) {
+        for (guint32 c = 0; c < (limited ? MIN(z.k, nvls_window(&run->shape)) : z.k); c++) {
             if (reduces)
                 nvls_up(run, &z, rank, c);
             else
@@ -295,8 +311,14 @@ static void nvls_received_across(CollRun *run, guint32 step, guint32 from, guint
     } else if (from >= z.p + z.n) {
         nvls_complete(run, &z, to, step / z.n % z.k, across);
     } else if (from >= z.p) {
-        if (step < z.g * z.k && run->shape.op == COLL_OP_ALL_REDUCE)
-            nvls_sum(run, &z, to, step % z.k, across);
+        if (run->shape.op != COLL_OP_ALL_REDUCE)
+            return;
+        if (step >= z.g * z.k) // a complete chunk
+            return;
+        guint32 next = step % z.k + nvls_window(&run->shape);
+        if (next < z.k)
+            nvls_up(run, &z, to, next);
+        nvls_sum(run, &z, to, step % z.k, across);
     } else if (step < 3 * z.k) {
         nvls_sum(run, &z, to, step - 2 * z.k, across);
     } else {

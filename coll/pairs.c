@@ -1,8 +1,10 @@
-// coll/pairs.c: what pairs of ranks do directly: all-to-all, at once or by way of the island, and send/receive.
+// coll/pairs.c: what pairs of ranks do directly: all-to-all, at once or by way of the island, and
+// send/receive.
 //
-// Pairwise: rank r sends to r + 1, r + 2, ... its part for each; all are on their way at once, as NCCL's grouped sends
-// are. Two-level: rank i of an island first collects from its island all parts that go to ranks of number i, then sends
-// them to rank i of each other island in one message: g times fewer, g times larger messages between islands.
+// Pairwise: rank r sends to r + 1, r + 2, ... its part for each; all are on their way at once, as NCCL's
+// grouped sends are. Two-level: rank i of an island first collects from its island all parts that go to ranks
+// of number i, then sends them to rank i of each other island in one message: g times fewer, g times larger
+// messages between islands.
 #include "coll/algo.h"
 
 static gboolean pairs_is_ring(const CollShape *shape)
@@ -84,7 +86,8 @@ static guint64 hier_messages(const CollShape *shape)
 
 static void hier_across(CollRun *run, guint32 rank)
 {
-    guint32 p = run->shape.ranks, g = coll_island(&run->shape), n = coll_islands(&run->shape), island = rank / g;
+    guint32 p = run->shape.ranks, g = coll_island(&run->shape), n = coll_islands(&run->shape),
+            island = rank / g;
     for (guint32 i = 1; i < n; i++) {
         guint32 other = (island + i) % n, to = other * g + rank % g;
         CollSend send = {.step = g + other,

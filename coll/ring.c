@@ -1,36 +1,39 @@
-// coll/ring.c: the ring, and a ring per rail: reduce-scatter, all-gather, and all-reduce as the one after the other.
+// coll/ring.c: the ring, and a ring per rail: reduce-scatter, all-gather, and all-reduce as the one after the
+// other.
 //
-// In step s the rank at place q of the ring sends the pieces of place q - 1 - s (modulo p) to place q + 1, as soon as it
-// has received them in step s - 1. Steps 0 .. p - 2 add (reduce-scatter; place q ends with its own pieces), steps p - 1
-// .. 2p - 3 copy (all-gather, which starts from there). 2 (p - 1)/p of the vector per rank is the least that any
-// all-reduce can send (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", JPDC
-// 2009).
+// In step s the rank at place q of the ring sends the pieces of place q - 1 - s (modulo p) to place q + 1, as
+// soon as it has received them in step s - 1. Steps 0 .. p - 2 add (reduce-scatter; place q ends with its own
+// pieces), steps p - 1
+// .. 2p - 3 copy (all-gather, which starts from there). 2 (p - 1)/p of the vector per rank is the least that
+// any all-reduce can send (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of
+// workstations", JPDC 2009).
 //
-// Rails: as many rings as an island has ranks, each with a share of the vector. Ring i passes through every island from
-// its rank i upwards and round, so that it enters by rank i and leaves by rank i - 1: every rank's own link to the other
-// islands carries one ring out and one in. In an island whose GPUs a mesh of NVLinks joins (shape->rings), the rings are
-// those that were found over it.
+// Rails: as many rings as an island has ranks, each with a share of the vector. Ring i passes through every
+// island from its rank i upwards and round, so that it enters by rank i and leaves by rank i - 1: every
+// rank's own link to the other islands carries one ring out and one in.
 #include "coll/algo.h"
 
 static guint32 ring_count(const CollShape *shape, gboolean rails)
 {
-    return !rails ? 1 : shape->rings != NULL ? shape->rings->count : coll_island(shape);
+    if (rails && shape->rings != NULL)
+        return shape->rings->count;
+    return rails ? coll_island(shape) : 1;
 }
 
 // The rank at a place of a ring, and the place of a rank.
 static inline guint32 ring_rank(const CollShape *shape, guint32 ring, guint32 place)
 {
-    guint32 g = coll_island(shape);
     if (shape->rings != NULL)
         return shape->rings->order[ring * shape->ranks + place];
+    guint32 g = coll_island(shape);
     return place / g * g + (place % g + ring) % g;
 }
 
 static inline guint32 ring_place(const CollShape *shape, guint32 ring, guint32 rank)
 {
-    guint32 g = coll_island(shape);
     if (shape->rings != NULL)
         return shape->rings->place[ring * shape->ranks + rank];
+    guint32 g = coll_island(shape);
     return rank / g * g + (rank % g + g - ring) % g;
 }
 
@@ -166,7 +169,7 @@ const CollAlgo COLL_RING = {
 
 const CollAlgo COLL_RAILS = {
     .name = "rails",
-    .title = "a ring for every rank of an island, each leaving it by another rank; or rings over NVLinks",
+    .title = "a ring for every rank of an island, each leaving the island by another rank",
     .ops = {[COLL_OP_ALL_REDUCE] = TRUE,
             [COLL_OP_REDUCE_SCATTER] = TRUE,
             [COLL_OP_ALL_GATHER] = TRUE,

@@ -24,7 +24,8 @@ typedef struct {
 
 static guint16 *coll_symbols_at(CollSymbols *symbols, guint32 member, guint64 piece)
 {
-    return &symbols->held[((gsize)member * symbols->pieces + piece % symbols->pieces) * symbols->run.shape.ranks];
+    return &symbols->held[((gsize)member * symbols->pieces + piece % symbols->pieces) *
+                          symbols->run.shape.ranks];
 }
 
 // The i-th piece of a send, not yet wrapped.
@@ -41,8 +42,8 @@ static void coll_symbols_emit(CollRun *run, const CollSend *send)
         symbols->stray = TRUE;
     CollParcel parcel = {.send = *send, .carried = g_new(guint16, (gsize)send->pieces * ranks)};
     for (guint32 i = 0; i < send->pieces; i++)
-        memcpy(&parcel.carried[(gsize)i * ranks], coll_symbols_at(symbols, send->from, coll_symbols_piece(send, i)),
-               ranks * sizeof(guint16));
+        memcpy(&parcel.carried[(gsize)i * ranks],
+               coll_symbols_at(symbols, send->from, coll_symbols_piece(send, i)), ranks * sizeof(guint16));
     g_array_append_val(symbols->pending, parcel);
     g_array_index(symbols->sent, gint64, send->from) +=
         coll_send_bytes(coll_vector_bytes(&run->shape), symbols->pieces, send);
@@ -124,11 +125,13 @@ static gboolean coll_symbols_check(CollSymbols *symbols, GError **error)
     for (guint32 rank = 0; rank < shape->ranks; rank++) {
         for (guint32 piece = 0; piece < symbols->pieces; piece++) {
             guint32 culprit = 0;
-            if (coll_symbols_promised(symbols, rank, piece) && !coll_symbols_complete(symbols, rank, piece, &culprit))
-                return base_error_set(error, BASE_ERROR_FAILED, symbols->algo->name,
-                                      "rank %u ends with piece %u holding rank %u's contribution %u times, wanted %u",
-                                      rank, piece, culprit, coll_symbols_at(symbols, rank, piece)[culprit],
-                                      coll_symbols_wanted(symbols, piece, culprit));
+            if (coll_symbols_promised(symbols, rank, piece) &&
+                !coll_symbols_complete(symbols, rank, piece, &culprit))
+                return base_error_set(
+                    error, BASE_ERROR_FAILED, symbols->algo->name,
+                    "rank %u ends with piece %u holding rank %u's contribution %u times, wanted %u", rank,
+                    piece, culprit, coll_symbols_at(symbols, rank, piece)[culprit],
+                    coll_symbols_wanted(symbols, piece, culprit));
         }
     }
     return TRUE;
@@ -171,7 +174,8 @@ gboolean coll_symbolic_run(const CollAlgo *algo, const CollShape *shape, guint64
     for (guint32 rank = 0; rank < ranks; rank++)
         for (guint32 piece = 0; piece < symbols.pieces; piece++)
             coll_symbols_at(&symbols, rank, piece)[rank] =
-                coll_symbols_source(&symbols, piece) == G_MAXUINT32 || coll_symbols_source(&symbols, piece) == rank ||
+                coll_symbols_source(&symbols, piece) == G_MAXUINT32 ||
+                coll_symbols_source(&symbols, piece) == rank ||
                 shape->op == COLL_OP_BROADCAST; // the others' vectors are to be overwritten
     *out = (CollSymbolic){0};
     guint64 wanted = algo->messages(shape);
@@ -185,9 +189,11 @@ gboolean coll_symbolic_run(const CollAlgo *algo, const CollShape *shape, guint64
         coll_symbols_receive(&symbols, &parcel);
         out->messages++;
         if (step != NULL) {
-            guint32 done = 0, culprit = 0;
+            g_autoptr(GArray) done = g_array_new(FALSE, FALSE, sizeof(guint32));
+            guint32 culprit = 0;
             for (guint32 piece = 0; piece < symbols.pieces; piece++)
-                done += coll_symbols_complete(&symbols, parcel.send.to, piece, &culprit) ? 1 : 0;
+                if (coll_symbols_complete(&symbols, parcel.send.to, piece, &culprit))
+                    g_array_append_val(done, piece);
             step(user, &parcel.send, done);
         }
         g_free(parcel.carried);
@@ -200,10 +206,12 @@ gboolean coll_symbolic_run(const CollAlgo *algo, const CollShape *shape, guint64
     }
     gboolean fine = TRUE;
     if (symbols.stray)
-        fine = base_error_set(error, BASE_ERROR_FAILED, algo->name, "a message goes to a rank that is no peer");
+        fine =
+            base_error_set(error, BASE_ERROR_FAILED, algo->name, "a message goes to a rank that is no peer");
     else if (out->messages != wanted)
         fine = base_error_set(error, BASE_ERROR_FAILED, algo->name,
-                              "sent %" G_GUINT64_FORMAT " messages, wanted %" G_GUINT64_FORMAT, out->messages, wanted);
+                              "sent %" G_GUINT64_FORMAT " messages, wanted %" G_GUINT64_FORMAT, out->messages,
+                              wanted);
     else
         fine = coll_symbols_check(&symbols, error);
     coll_symbols_clear(&symbols);

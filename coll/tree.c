@@ -1,9 +1,9 @@
 // coll/tree.c: the binomial tree, not pipelined: the whole vector goes up to rank 0 and down again.
 //
-// There are 2R rounds, R = ceil(log2 p). In round k < R, ranks whose lowest set bit is k send their sum to the rank
-// with that bit cleared; in round R + j the same pairs of round R - 1 - j are used downwards. A message starts when
-// both its ends are through their previous rounds (a rendezvous), so that one round follows the other as in the
-// closed form 2 ceil(log2 p) (alpha + M/B), for any p.
+// There are 2R rounds, R = ceil(log2 p). In round k < R, ranks whose lowest set bit is k send their sum to
+// the rank with that bit cleared; in round R + j the same pairs of round R - 1 - j are used downwards. A
+// message starts when both its ends are through their previous rounds (a rendezvous), so that one round
+// follows the other as in the closed form 2 ceil(log2 p) (alpha + M/B), for any p.
 #include "coll/algo.h"
 
 static guint32 tree_half(const CollShape *shape) // R
@@ -54,9 +54,9 @@ static guint64 tree_messages(const CollShape *shape)
     return 2 * (guint64)(shape->ranks - 1);
 }
 
-// run->state[rank] is twice the rounds that rank is through, plus 1 while it waits for the other end of its present
-// round. Moves rank past the rounds in which it has nothing to do, and emits the message of the round in which it
-// stops if the other end waits for it.
+// run->state[rank] is twice the rounds that rank is through, plus 1 while it waits for the other end of its
+// present round. Moves rank past the rounds in which it has nothing to do, and emits the message of the round
+// in which it stops if the other end waits for it.
 static void tree_advance(CollRun *run, guint32 rank)
 {
     guint32 half = tree_half(&run->shape);

@@ -1,7 +1,9 @@
-// coll/two-level.c: all-reduce inside the islands first, then across: g rings, one for each rank of an island.
+// coll/two-level.c: all-reduce inside the islands first, then across: g rings, one for each rank of an
+// island.
 //
-// Every rank sends the g-th part that belongs to a rank of its island straight to it (reduce-scatter inside), the ranks of
-// equal number in all islands all-reduce their part by a ring, and hand it to their island (all-gather inside).
+// Every rank sends the g-th part that belongs to a rank of its island straight to it (reduce-scatter inside),
+// the ranks of equal number in all islands all-reduce their part by a ring, and hand it to their island
+// (all-gather inside).
 #include "coll/algo.h"
 
 static guint32 two_pieces(const CollShape *shape)

@@ -33,17 +33,6 @@ static gboolean model_spec_refuse(const Ini *ini, const char *const *keys, GErro
     return ini_refuse(ini, SECTION, key, error, "%s", message);
 }
 
-static gboolean model_spec_get_words(Ini *ini, const char *key, IniNeed need, char **words, GError **error)
-{
-    if (!ini_get_text(ini, SECTION, key, need, words, error))
-        return FALSE;
-    for (const char *at = *words; at != NULL && *at != '\0'; at = g_utf8_next_char(at))
-        if (g_unichar_iscntrl(g_utf8_get_char(at)))
-            return ini_refuse(ini, SECTION, key, error,
-                              "found a control character, wanted a line of plain words");
-    return TRUE;
-}
-
 // Reads every key but sequence. need is for those that a model's file must have; absent keys leave their
 // fields.
 static gboolean model_spec_get(ModelSpec *spec, Ini *ini, IniNeed need, GError **error)
@@ -64,8 +53,8 @@ static gboolean model_spec_get(ModelSpec *spec, Ini *ini, IniNeed need, GError *
         {"positions", &spec->positions, 0, MODEL_WIDTH_MAX, INI_OPTIONAL},
         {"parameters", &spec->parameters, 1, MODEL_PARAMETERS_MAX, INI_OPTIONAL},
     };
-    if (!model_spec_get_words(ini, "title", need, &spec->title, error) ||
-        !model_spec_get_words(ini, "source", need, &spec->source, error))
+    if (!ini_get_text(ini, SECTION, "title", need, &spec->title, error) ||
+        !ini_get_text(ini, SECTION, "source", need, &spec->source, error))
         return FALSE;
     for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
         if (!ini_get_count(ini, SECTION, counts[i].key, counts[i].need, counts[i].low, counts[i].high,

@@ -23,22 +23,30 @@ static gboolean scenario_read_model(StepJob *job, Ini *ini, GError **error)
     if (job->model == NULL || !model_spec_override(job->model, ini, error))
         return FALSE;
     job->sequence = job->model->sequence;
-    return ini_get_count(ini, "model", "sequence", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &job->sequence, error) &&
+    return ini_get_count(ini, "model", "sequence", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &job->sequence,
+                         error) &&
            model_spec_check_sequence(job->model, job->sequence, ini, error);
 }
 
+// [machine] use = NAME, or node = NAME, nodes = N, nic = RATE: a node joined to a fabric (kind nodes of
+// topo/kind-nodes.c).
 static gboolean scenario_read_machine(StepJob *job, Ini *ini, GError **error)
 {
     g_autofree char *use = NULL;
     gint64 gpus = 0;
-    if (!ini_get_text(ini, "machine", "use", INI_REQUIRED, &use, error) ||
+    gboolean joined = ini_has(ini, "machine", "node");
+    if (!ini_get_text(ini, "machine", "use", joined ? INI_OPTIONAL : INI_REQUIRED, &use, error) ||
         !ini_get_count(ini, "machine", "gpus", INI_OPTIONAL, 1, COLL_GROUP_RANKS_MAX, &gpus, error))
         return FALSE;
-    g_autofree char *use_where = ini_where(ini, "machine", "use");
-    if (!library_check("topo/data/machines", "machine", use, use_where, error))
+    if (joined && use != NULL)
+        return ini_refuse(ini, "machine", "use", error, "found beside node, wanted one of them");
+    g_autofree char *use_where = ini_where(ini, "machine", joined ? "node" : "use");
+    if (!joined && !library_check("topo/data/machines", "machine", use, use_where, error))
         return FALSE;
-    g_autofree char *where = ini_where(ini, "machine", gpus > 0 ? "gpus" : "use");
-    job->machine = topo_machine_read(use, (guint32)gpus, where, error);
+    g_autofree char *gpus_where = ini_where(ini, "machine", "gpus");
+    const char *where = gpus > 0 ? gpus_where : use_where;
+    job->machine = joined ? topo_machine_read_section(ini, (guint32)gpus, where, error)
+                          : topo_machine_read(use, (guint32)gpus, where, error);
     return job->machine != NULL;
 }
 
@@ -58,7 +66,8 @@ static gboolean scenario_read_bucket(StepJob *job, Ini *ini, GError **error)
     const gint64 values[] = {job->bucket, job->first_bucket};
     for (guint i = 0; i < G_N_ELEMENTS(keys); i++)
         if (values[i] < 1024)
-            return ini_refuse(ini, "job", keys[i], error, "found less than 1 KiB, wanted a size such as '25 MiB'");
+            return ini_refuse(ini, "job", keys[i], error,
+                              "found less than 1 KiB, wanted a size such as '25 MiB'");
     return ini_get_flag(ini, "job", "bucket_split", INI_OPTIONAL, &job->bucket_split, error);
 }
 
@@ -72,8 +81,8 @@ static gboolean scenario_read_split(StepJob *job, Ini *ini, GError **error)
         !ini_get_flag(ini, "job", "overlap", INI_OPTIONAL, &job->overlap, error))
         return FALSE;
     if (dp != gpus)
-        return ini_refuse(ini, "job", "dp", error, "found %" G_GINT64_FORMAT ", wanted %u, the GPUs of the machine", dp,
-                          gpus);
+        return ini_refuse(ini, "job", "dp", error,
+                          "found %" G_GINT64_FORMAT ", wanted %u, the GPUs of the machine", dp, gpus);
     if (gpus > COLL_GROUP_RANKS_MAX)
         return ini_refuse(ini, "machine", "gpus", error, "found %u GPUs, wanted at most %d", gpus,
                           COLL_GROUP_RANKS_MAX);
@@ -107,13 +116,14 @@ static gboolean scenario_read_compute(StepJob *job, Ini *ini, GError **error)
     job->counting = (ModelCounting)counting;
     job->update = (StepUpdate)update;
     if (job->efficiency < 0.001)
-        return ini_refuse(ini, "compute", "efficiency", error, "found %g, wanted a fraction of peak from 0.001 to 1",
-                          job->efficiency);
+        return ini_refuse(ini, "compute", "efficiency", error,
+                          "found %g, wanted a fraction of peak from 0.001 to 1", job->efficiency);
     if (step_job_peak(job) <= 0)
-        return ini_refuse(ini, "compute", "precision", error, "chip %s has no peak for %s", job->machine->device->name,
-                          TOPO_PRECISION_NAMES[precision]);
+        return ini_refuse(ini, "compute", "precision", error, "chip %s has no peak for %s",
+                          job->machine->device->name, TOPO_PRECISION_NAMES[precision]);
     if (step_job_compute_s(job) + step_job_update_s(job) > 86400)
-        return ini_refuse(ini, "job", "tokens", error, "the compute of a step would take %.3g s, wanted at most a day",
+        return ini_refuse(ini, "job", "tokens", error,
+                          "the compute of a step would take %.3g s, wanted at most a day",
                           step_job_compute_s(job) + step_job_update_s(job));
     return TRUE;
 }
@@ -131,7 +141,8 @@ static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
     job->queue = (SimQueueKind)queue;
     job->no_fuse = !shortcuts;
     if (job->chunk < 4096)
-        return ini_refuse(ini, "simulate", "chunk", error, "found less than 4 KiB, wanted a size such as '32 MiB'");
+        return ini_refuse(ini, "simulate", "chunk", error,
+                          "found less than 4 KiB, wanted a size such as '32 MiB'");
     return TRUE;
 }
 
@@ -160,11 +171,10 @@ static gboolean scenario_read_collective(StepJob *job, Ini *ini, GError **error)
 static char *scenario_text(const Ini *ini, const char *const *sets)
 {
     GString *text = g_string_new(ini_text(ini));
-    for (guint i = 0; sets != NULL && sets[i] != NULL; i++) {
-        g_autofree char *quoted = base_error_quote(sets[i]);
-        g_string_append_printf(text, "%s# --set %s\n", text->len > 0 && text->str[text->len - 1] != '\n' ? "\n" : "",
-                               quoted);
-    }
+    for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
+        g_string_append_printf(text, "%s# --set %s\n",
+                               text->len > 0 && text->str[text->len - 1] != '\n' ? "\n" : "",
+                               sets[i]); // one line: ini_set has refused any other
     return g_string_free(text, FALSE);
 }
 
@@ -178,7 +188,8 @@ StepJob *scenario_read(Ini *ini, const char *const *sets, GError **error)
     if (!ini_get_text(ini, "scenario", "title", INI_OPTIONAL, &title, error) ||
         !scenario_read_model(job, ini, error) || !scenario_read_machine(job, ini, error) ||
         !scenario_read_split(job, ini, error) || !scenario_read_compute(job, ini, error) ||
-        !scenario_read_simulate(job, ini, error) || !scenario_read_collective(job, ini, error) || !ini_finish(ini, error))
+        !scenario_read_simulate(job, ini, error) || !scenario_read_collective(job, ini, error) ||
+        !ini_finish(ini, error))
         return NULL;
     g_autofree char *base = g_path_get_basename(ini_name(ini));
     job->name = g_str_has_suffix(base, ".ini") ? g_strndup(base, strlen(base) - 4) : g_strdup(base);

@@ -1,9 +1,9 @@
 // sim/engine.h: the clock and the loop.
 //
-// At each instant the engine first runs what ends (tasks, messages delivered) in order of key, then what starts
-// (messages that reach a link) in order of key, including what the ends have just caused to start. What these cause
-// at the same instant forms another round. So the order in which messages enter a link follows from what they are,
-// never from the order of pushing, and every queue gives the same run.
+// At each instant the engine first runs what ends (tasks, messages delivered) in order of key, then what
+// starts (messages that reach a link) in order of key, including what the ends have just caused to start.
+// What these cause at the same instant forms another round. So the order in which messages enter a link
+// follows from what they are, never from the order of pushing, and every queue gives the same run.
 #pragma once
 
 #include <glib.h>
@@ -31,8 +31,9 @@ typedef struct {
         SimHandler run;
         gpointer owner; // borrowed
     } handlers[SIM_HANDLERS];
-    gboolean (*tick)(gpointer owner, Ps now, guint64 events); // about every million events; FALSE stops the run
-    gpointer tick_owner;                                      // borrowed
+    gboolean (*tick)(gpointer owner, Ps now,
+                     guint64 events); // about every million events; FALSE stops the run
+    gpointer tick_owner;              // borrowed
 } SimEngine;
 
 void sim_engine_init(SimEngine *engine, SimQueueKind queue);

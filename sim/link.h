@@ -24,9 +24,10 @@ static inline Ps sim_link_time(SimLink *link, gint64 bytes)
     return link->time;
 }
 
-// How long it is busy with the bytes from..to of a message: a difference of rounded running totals, so that cutting
-// a message into chunks does not change the sum.
+// How long it is busy with the bytes from..to of a message: a difference of rounded running totals, so that
+// cutting a message into chunks does not change the sum.
 static inline Ps sim_link_part(SimLink *link, gint64 from, gint64 to)
 {
-    return from == 0 ? sim_link_time(link, to) : units_pace_time(link->pace, to) - units_pace_time(link->pace, from);
+    return from == 0 ? sim_link_time(link, to)
+                     : units_pace_time(link->pace, to) - units_pace_time(link->pace, from);
 }

@@ -8,7 +8,8 @@
 static void sim_network_arrive(gpointer owner, const SimEvent *event);
 static void sim_network_deliver(gpointer owner, const SimEvent *event);
 
-void sim_network_init(SimNetwork *network, SimEngine *engine, gint64 chunk, SimDelivered delivered, gpointer user)
+void sim_network_init(SimNetwork *network, SimEngine *engine, gint64 chunk, SimDelivered delivered,
+                      gpointer user)
 {
     g_assert(chunk > 0);
     memset(network, 0, sizeof *network);

@@ -1,15 +1,17 @@
 // sim/message.h: transfers along routes of links, hop by hop, cut-through.
 //
 // Per hop: the head of a chunk enters at max(its arrival, when the link is free); the link is then busy for
-// bytes/bandwidth; the head reaches the next hop after the link's latency; the tail leaves at max(head + busy time,
-// when the tail left the previous hop + that hop's latency). An empty message waits for nobody. The message is delivered when its last tail has arrived.
-// Uncontended this is the sum of the latencies plus bytes over the least bandwidth. A message longer than the chunk
-// size is offered to its first hop chunk by chunk, each when the one before has left it, so that flows sharing a link
-// share it. Buffers are unlimited. (Occupancies are rounded up to a picosecond once per message prefix: through hops
-// of almost equal bandwidth a chunked message may take 1 ps a hop longer than the closed form.)
+// bytes/bandwidth; the head reaches the next hop after the link's latency; the tail leaves at max(head + busy
+// time, when the tail left the previous hop + that hop's latency). An empty message waits for nobody. The
+// message is delivered when its last tail has arrived. Uncontended this is the sum of the latencies plus
+// bytes over the least bandwidth. A message longer than the chunk size is offered to its first hop chunk by
+// chunk, each when the one before has left it, so that flows sharing a link share it. Buffers are unlimited.
+// (Occupancies are rounded up to a picosecond once per message prefix: through hops of almost equal bandwidth
+// a chunked message may take 1 ps a hop longer than the closed form.)
 //
-// Life: init, sim_network_add_link for every link, sim_routes_add on its routes for every route, sim_network_freeze, then
-// sim_network_send while the engine runs, then sim_network_finish before the totals of links are read.
+// Life: init, sim_network_add_link for every link, sim_routes_add on its routes for every route,
+// sim_network_freeze, then sim_network_send while the engine runs, then sim_network_finish before the totals
+// of links are read.
 #pragma once
 
 #include <glib.h>
@@ -59,15 +61,16 @@ typedef struct {
 } SimNetwork;
 
 // chunk > 0 bytes.
-void sim_network_init(SimNetwork *network, SimEngine *engine, gint64 chunk, SimDelivered delivered, gpointer user);
+void sim_network_init(SimNetwork *network, SimEngine *engine, gint64 chunk, SimDelivered delivered,
+                      gpointer user);
 void sim_network_clear(SimNetwork *network);
 
 guint32 sim_network_add_link(SimNetwork *network, double bandwidth, Ps latency);
 // Compiles the routes to hops; fuse: take the exact shortcut of sim/route.h.
 void sim_network_freeze(SimNetwork *network, gboolean fuse);
 
-// Sends flight->bytes along flight->route, offering it to the first link after delay (>= 0) ps. The caller fills bytes, key (below 2^62, unique
-// among messages in flight), route, owner, step, from, to.
+// Sends flight->bytes along flight->route, offering it to the first link after delay (>= 0) ps. The caller
+// fills bytes, key (below 2^62, unique among messages in flight), route, owner, step, from, to.
 void sim_network_send(SimNetwork *network, const SimFlight *flight, Ps delay);
 
 // Brings the totals of links up to date.

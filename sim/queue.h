@@ -1,13 +1,13 @@
 // sim/queue.h: pending events in a total order.
 //
-// Order: time, then key, then order. The key is made of the event's content (who, which message), with bit 63 set
-// for starts, so that at one instant what ends comes before what starts, and ties never depend on who pushed first.
-// No two pending events may agree in all three.
+// Order: time, then key, then order. The key is made of the event's content (who, which message), with bit 63
+// set for starts, so that at one instant what ends comes before what starts, and ties never depend on who
+// pushed first. No two pending events may agree in all three.
 //
-// Two queues behind one interface give the same order (tests hold them equal): a radix heap (Ahuja, Mehlhorn, Orlin
-// and Tarjan, "Faster algorithms for the shortest path problem", JACM 1990), which is the quicker one at every size
-// (HACKING.md has the measurement), and a 4-ary heap, which is there to check it. Both are monotone: nothing may be
-// pushed before the time that was popped last.
+// Two queues behind one interface give the same order (tests hold them equal): a radix heap (Ahuja, Mehlhorn,
+// Orlin and Tarjan, "Faster algorithms for the shortest path problem", JACM 1990), which is the quicker one
+// at every size (HACKING.md has the measurement), and a 4-ary heap, which is there to check it. Both are
+// monotone: nothing may be pushed before the time that was popped last.
 #pragma once
 
 #include <glib.h>
@@ -43,7 +43,7 @@ enum { SIM_QUEUE_BITS = 4, SIM_QUEUE_DIGITS = 1 << SIM_QUEUE_BITS, SIM_QUEUE_LEV
 typedef struct {
     SimQueueKind kind; //
     SimEvents heap;    //
-    SimEvents now; // events of time last
+    SimEvents now;     // events of time last
     // Others by the highest digit in which their time differs from last, and the value of that digit.
     SimEvents buckets[SIM_QUEUE_LEVELS][SIM_QUEUE_DIGITS];
     guint32 levels;                   // bit l: some bucket of level l is not empty
@@ -95,6 +95,6 @@ static inline void sim_queue_push(SimQueue *queue, const SimEvent *event)
         sim_queue_push_radix(queue, event);
 }
 
-// Pops all events of the earliest time, in order: a borrowed array that is valid until the next pop. NULL when
-// nothing is pending. Events of the same time that are pushed meanwhile form the next batch.
+// Pops all events of the earliest time, in order: a borrowed array that is valid until the next pop. NULL
+// when nothing is pending. Events of the same time that are pushed meanwhile form the next batch.
 const SimEvent *sim_queue_pop(SimQueue *queue, guint32 *n);

@@ -1,10 +1,11 @@
 // sim/route.h: the routes that messages may take, compiled to the places where they queue.
 //
-// Compiling may fuse hops, an exact shortcut (a switch; tests hold both equal): where every route that enters link b
-// comes from link a, and b is not slower than the link where a's messages queued last, nothing ever waits at b. Heads
-// reach it in the order and at the spacing at which they left a, at least as far apart as b needs; so b costs its
-// latency and no event. (Where the paces differ by less than 2 ps a byte, rounding could tell, and b is kept; so it is
-// next to a link of no latency, where what meets at one instant could come in another order.)
+// Compiling may fuse hops, an exact shortcut (a switch; tests hold both equal): where every route that enters
+// link b comes from link a, and b is not slower than the link where a's messages queued last, nothing ever
+// waits at b. Heads reach it in the order and at the spacing at which they left a, at least as far apart as b
+// needs; so b costs its latency and no event. (Where the paces differ by less than 2 ps a byte, rounding
+// could tell, and b is kept; so it is next to a link of no latency, where what meets at one instant could
+// come in another order.)
 #pragma once
 
 #include <glib.h>

@@ -110,7 +110,8 @@ char *sim_streams_stuck(const SimStreams *streams)
                 continue;
             gboolean runs = streams->started[(gsize)rank * streams->width + stream] >= 0;
             g_string_append_printf(out, "%srank %u %s '%s'", named == 0 ? "" : ", ", rank,
-                                   runs ? "is in" : "waits before", sim_program_op(streams->program, id)->name);
+                                   runs ? "is in" : "waits before",
+                                   sim_program_op(streams->program, id)->name);
             named++;
         }
     }

@@ -1,7 +1,7 @@
 // sim/stream.h: ranks running a program: on each stream one operation after the other, like CUDA streams.
 //
-// A rank is its position: how many operations of each stream have ended, and which are running. Memory is by the
-// rank and stream, not by the operation.
+// A rank is its position: how many operations of each stream have ended, and which are running. Memory is by
+// the rank and stream, not by the operation.
 #pragma once
 
 #include <glib.h>
@@ -10,7 +10,8 @@
 #include "sim/task.h"
 #include "sim/trace.h"
 
-// Called when a rank reaches a SIM_WORK_JOINT operation; whoever carries it out calls sim_streams_end for it later.
+// Called when a rank reaches a SIM_WORK_JOINT operation; whoever carries it out calls sim_streams_end for it
+// later.
 typedef void (*SimJoin)(gpointer user, guint32 rank, guint32 op);
 
 typedef struct {
@@ -36,6 +37,6 @@ void sim_streams_start(SimStreams *streams);
 // The joint operation that rank has reached on a stream has ended, now.
 void sim_streams_end(SimStreams *streams, guint32 rank, guint32 stream);
 
-// After the run: NULL when everything has ended, else one line that names the first stuck ranks and operations.
-// Caller frees.
+// After the run: NULL when everything has ended, else one line that names the first stuck ranks and
+// operations. Caller frees.
 char *sim_streams_stuck(const SimStreams *streams);

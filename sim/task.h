@@ -1,8 +1,9 @@
 // sim/task.h: what ranks do: a program of operations on in-order streams, shared by all ranks that run it.
 //
-// A program is built once (sim_program_add, sim_program_wait) and then only read. A rank that runs it keeps nothing
-// but its position: how many operations of each stream have ended (sim/stream.h). So an operation waits for others
-// by (stream, count): "the first count operations of that stream have ended", as a CUDA stream waits for an event.
+// A program is built once (sim_program_add, sim_program_wait) and then only read. A rank that runs it keeps
+// nothing but its position: how many operations of each stream have ended (sim/stream.h). So an operation
+// waits for others by (stream, count): "the first count operations of that stream have ended", as a CUDA
+// stream waits for an event.
 #pragma once
 
 #include <glib.h>
@@ -12,7 +13,8 @@
 // How an operation is carried out.
 typedef enum {
     SIM_WORK_TIMED, // it takes its duration
-    SIM_WORK_JOINT, // all members of a group do it together (a collective): the run's joint handler carries it out
+    SIM_WORK_JOINT, // all members of a group do it together (a collective): the run's joint handler carries
+                    // it out
 } SimWork;
 
 // What it is, for colours, classes and names.

@@ -13,9 +13,10 @@ typedef struct {
 } SimSpan;
 
 typedef struct {
-    GArray *spans;       // of SimSpan; owned, NULL: not recorded
-    guint64 fingerprint; // of what has ended so far; the sum of one word per task, so that order does not matter
-    guint64 tasks;       // how many tasks have ended
+    GArray *spans; // of SimSpan; owned, NULL: not recorded
+    guint64
+        fingerprint; // of what has ended so far; the sum of one word per task, so that order does not matter
+    guint64 tasks;   // how many tasks have ended
 } SimTrace;
 
 void sim_trace_init(SimTrace *trace, gboolean record);

@@ -29,12 +29,12 @@ gboolean step_budget_check(const StepBudget *budget, GError **error)
         double value, low, high;
         const char *wanted;
     } checks[] = {
-        {"params", budget->parameters, 1, 1e18, "at least 1"},
-        {"tokens", budget->tokens, 1, 1e18, "at least 1"},
+        {"params", budget->parameters, 1, 1e18, "at least 1 and at most 1e18"},
+        {"tokens", budget->tokens, 1, 1e18, "at least 1 and at most 1e18"},
         {"flops_per_token", budget->flops_per_token, 1, 1e30, "at least 1"},
-        {"peak", budget->peak, 1, 1e30, "more than 0 FLOP/s"},
+        {"peak", budget->peak, 1, 1e30, "1 to 1e30 FLOP/s"},
         {"mfu", budget->mfu, 1e-6, 1, "more than 0 and at most 1 (100 %)"},
-        {"latency", budget->latency, 0, 86400, "at least 0 s and at most a day"},
+        {"latency", budget->latency, 0, 86400, "at most a day (86400 s)"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(checks); i++)
         if (!(checks[i].value >= checks[i].low && checks[i].value <= checks[i].high))

@@ -7,7 +7,8 @@ static GArray *explain_spans(const StepResult *result, guint32 rank, gboolean co
     GArray *spans = g_array_new(FALSE, FALSE, sizeof(SimSpan));
     for (guint i = 0; i < result->trace.spans->len; i++) {
         const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, i);
-        if (span->rank == rank && sim_kind_is_compute(sim_program_op(result->program, span->op)->kind) == compute)
+        if (span->rank == rank &&
+            sim_kind_is_compute(sim_program_op(result->program, span->op)->kind) == compute)
             g_array_append_val(spans, *span);
     }
     return spans; // one stream each, and a stream's operations end in order of start
@@ -26,10 +27,12 @@ void step_explain(StepResult *result)
     }
     g_autoptr(GArray) compute = explain_spans(result, result->last_rank, TRUE);
     g_autoptr(GArray) comm = explain_spans(result, result->last_rank, FALSE);
-    result->compute = result->communication = result->exposed_comm = 0;
+    result->compute = result->communication = result->exposed_comm = result->backward_end = 0;
     for (guint i = 0; i < compute->len; i++) {
         const SimSpan *span = &g_array_index(compute, SimSpan, i);
         result->compute += span->end - span->start;
+        if (sim_program_op(result->program, span->op)->kind == SIM_KIND_BACKWARD)
+            result->backward_end = MAX(result->backward_end, span->end);
     }
     guint at = 0; // first compute span that ends after the present instant
     for (guint i = 0; i < comm->len; i++) {
@@ -63,31 +66,20 @@ guint step_explain_stretch(const StepResult *result, guint index)
     return end;
 }
 
-// When the last backward operation of the rank that finishes last ended.
-static Ps explain_backward_end(const StepResult *result)
-{
-    Ps end = 0;
-    for (guint i = 0; i < result->trace.spans->len; i++) {
-        const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, i);
-        if (span->rank == result->last_rank && sim_program_op(result->program, span->op)->kind == SIM_KIND_BACKWARD)
-            end = MAX(end, span->end);
-    }
-    return end;
-}
-
 char *step_explain_words(const StepResult *result, guint first, guint end)
 {
     const StepExposure *from = &g_array_index(result->exposures, StepExposure, first);
     const StepExposure *to = &g_array_index(result->exposures, StepExposure, end - 1);
-    const SimOp *op = sim_program_op(result->program, from->op), *last = sim_program_op(result->program, to->op);
+    const SimOp *op = sim_program_op(result->program, from->op),
+                *last = sim_program_op(result->program, to->op);
     g_autofree char *time = units_format_time(to->end - from->start);
     g_autofree char *bytes = units_format_bytes((double)op->bytes);
     g_autofree char *what =
         end - first == 1
             ? g_strdup_printf("%s of %s, %s", SIM_KIND_NAMES[op->kind], op->name, bytes)
-            : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first, SIM_KIND_NAMES[op->kind],
-                              op->name, SIM_KIND_NAMES[last->kind], last->name);
-    const char *why = from->start >= explain_backward_end(result)
+            : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first,
+                              SIM_KIND_NAMES[op->kind], op->name, SIM_KIND_NAMES[last->kind], last->name);
+    const char *why = from->start >= result->backward_end
                           ? "after the backward pass: no compute is left to hide it behind"
                           : "between operations that wait for it";
     return g_strdup_printf("%s in %s, %s", time, what, why);

@@ -3,10 +3,12 @@
 
 #include <math.h>
 
+#include "base/error.h"
 #include "models/tensor.h"
 #include "step/bucket.h"
 
 enum { STREAM_COMPUTE, STREAM_DP };
+enum { LOWER_TENSORS = 18 }; // of a block, at most (models/tensor.c)
 
 // The compute stream under construction: FLOPs done so far, and the time they take. Times of operations are
 // differences of rounded running totals, so that their sum is the whole, rounded up once.
@@ -70,14 +72,15 @@ static void lower_forward(Lowering *lowering, const GArray *tensors)
         const ModelTensor *tensor = &g_array_index(tensors, ModelTensor, i);
         LowerWork work = lower_work(lowering->job, tensor);
         flops += (work.matmul + work.attention) / 3;
-        gboolean ends = i + 1 == tensors->len || g_array_index(tensors, ModelTensor, i + 1).block != tensor->block;
+        gboolean ends =
+            i + 1 == tensors->len || g_array_index(tensors, ModelTensor, i + 1).block != tensor->block;
         if (ends)
             lower_compute(lowering, flops, SIM_KIND_FORWARD, tensor->block);
     }
 }
 
-static guint32 lower_bucket(Lowering *lowering, const StepBucket *bucket, const GArray *tensors, guint32 number,
-                            guint32 after)
+static guint32 lower_bucket(Lowering *lowering, const StepBucket *bucket, const GArray *tensors,
+                            guint32 number, guint32 after)
 {
     const StepJob *job = lowering->job;
     guint32 n = tensors->len;
@@ -132,6 +135,24 @@ static GArray *lower_buckets(const StepJob *job, const GArray *tensors)
         bytes[i] = g_array_index(tensors, ModelTensor, tensors->len - 1 - i).parameters * job->gradient_bytes;
     gint64 first = job->bucket == G_MAXINT64 ? G_MAXINT64 : job->first_bucket;
     return step_buckets_form(bytes, tensors->len, first, job->bucket, job->bucket_split);
+}
+
+gboolean step_lower_check(const StepJob *job, GError **error)
+{
+    double layers = (double)job->model->layers + 2;
+    double buckets =
+        (double)step_job_gradient(job) / (double)job->bucket + 2; // each but the last reaches its cap
+    if (!job->bucket_split)
+        buckets = MIN(buckets, LOWER_TENSORS * layers); // and ends with a tensor
+    double ops =
+        2 * layers + 2 * buckets + 1; // forward, backward; a cut of it and an all-reduce a bucket; optimizer
+    if (ops <= STEP_LOWER_OPS && ops * job->dp <= STEP_LOWER_SPANS)
+        return TRUE;
+    return base_error_set(
+        error, BASE_ERROR_FAILED, job->name,
+        "found up to %.2g operations on %u ranks, wanted at most %d on one and %d on all: fewer layers "
+        "or ranks, or larger buckets would help",
+        ops, job->dp, STEP_LOWER_OPS, STEP_LOWER_SPANS);
 }
 
 void step_lower(const StepJob *job, StepLowered *lowered)

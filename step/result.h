@@ -25,43 +25,44 @@ typedef struct {
 
 typedef struct {
     // What was run.
-    char *name;          // owned: scenario's name
-    char *text;          // owned: scenario as read, with its overrides applied
-    char *model;         // owned
-    char *machine;       // owned
-    char *chip;          // owned
-    char *fidelity;      // owned: "messages"
-    char *counting;      // owned: "6N+12LHQT"
-    guint32 ranks;       // GPUs
-    double tokens;       // of a step, all ranks together
+    char *name;     // owned: scenario's name
+    char *text;     // owned: scenario as read, with its overrides applied
+    char *model;    // owned
+    char *machine;  // owned
+    char *chip;     // owned
+    char *fidelity; // owned: "messages"
+    char *counting; // owned: "6N+12LHQT"
+    guint32 ranks;  // GPUs
+    double tokens;  // of a step, all ranks together
     // What came out.
-    Ps step;             // from the start to the end of the last operation
-    double model_flops;  // of the step, all ranks together
-    double peak_flops;   // FLOP/s of one GPU, at the precision of the run
-    double mfu, hfu;     // fractions
-    double tokens_per_s; // all ranks together
-    guint32 last_rank;   // the rank that finishes last (the lowest of them)
-    Ps compute;          // of that rank: time with a compute operation running
-    Ps exposed_comm;     // of that rank: communication and no compute
-    Ps idle;             // of that rank: neither
-    Ps communication;    // of that rank: time with a collective running, hidden or not
-    Ps bound;            // a time that no step of this job can beat on this machine
-    Ps whole_all_reduce; // of the whole gradient in one bucket, alone on the machine
-    Ps perfect_overlap;  // max(compute, whole_all_reduce): perfect overlap, which the deck assumes
+    Ps step;               // from the start to the end of the last operation
+    double model_flops;    // of the step, all ranks together
+    double peak_flops;     // FLOP/s of one GPU, at the precision of the run
+    double mfu, hfu;       // fractions
+    double tokens_per_s;   // all ranks together
+    guint32 last_rank;     // the rank that finishes last (the lowest of them)
+    Ps compute;            // of that rank: time with a compute operation running
+    Ps exposed_comm;       // of that rank: communication and no compute
+    Ps idle;               // of that rank: neither
+    Ps communication;      // of that rank: time with a collective running, hidden or not
+    Ps backward_end;       // of that rank: when its last backward operation ended
+    Ps bound;              // a time that no step of this job can beat on this machine
+    Ps whole_all_reduce;   // of the whole gradient in one bucket, alone on the machine
+    Ps perfect_overlap;    // max(compute, whole_all_reduce): perfect overlap, which the deck assumes
     gint64 gradient_bytes; // of one rank
     guint32 buckets;       // gradient buckets
     double states_bytes;   // model states of one GPU (step/states.h); activations come on top
     gint64 memory_bytes;   // of one GPU, nominal
-    guint64 events;      // that the engine ran
-    guint64 messages;    // that were sent
-    guint64 fingerprint; //
-    double wall_s;       // real time of the simulation
+    guint64 events;        // that the engine ran
+    guint64 messages;      // that were sent
+    guint64 fingerprint;   //
+    double wall_s;         // real time of the simulation
     // Behind it.
-    GArray *exposures;   // of StepExposure, in time order
-    GPtrArray *links;    // of StepLinkUse *, by id; only links that carried something
+    GArray *exposures;      // of StepExposure, in time order
+    GPtrArray *links;       // of StepLinkUse *, by id; only links that carried something
     GPtrArray *assumptions; // of char *: what the program took for granted, one sentence each
-    SimProgram *program; // owned: what every rank ran
-    SimTrace trace;      // its spans
+    SimProgram *program;    // owned: what every rank ran
+    SimTrace trace;         // its spans
 } StepResult;
 
 StepResult *step_result_new(void);

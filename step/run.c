@@ -56,7 +56,8 @@ static void step_run_init(StepRun *run, const StepJob *job, StepResult *result)
     step_job_chooser(job, &run->nccl, &chooser, &choose);
     run->group = coll_group_new(0, chooser, choose, &run->fabric, members, job->dp, step_run_done, run);
     sim_trace_init(&result->trace, TRUE);
-    sim_streams_init(&run->streams, &run->engine, result->program, job->dp, &result->trace, step_run_join, run);
+    sim_streams_init(&run->streams, &run->engine, result->program, job->dp, &result->trace, step_run_join,
+                     run);
 }
 
 // Compiles what every collective of the program needs.
@@ -64,7 +65,8 @@ static gboolean step_run_prepare(StepRun *run, const StepJob *job, const StepRes
 {
     for (guint32 id = 0; id < result->program->ops->len; id++) {
         const SimOp *op = sim_program_op(result->program, id);
-        if (op->work == SIM_WORK_JOINT && !coll_group_prepare(run->group, COLL_OP_ALL_REDUCE, op->bytes, error))
+        if (op->work == SIM_WORK_JOINT &&
+            !coll_group_prepare(run->group, COLL_OP_ALL_REDUCE, op->bytes, error))
             return FALSE;
     }
     sim_network_freeze(&run->network, !job->no_fuse);
@@ -106,9 +108,10 @@ static void step_run_links(StepRun *run, const StepJob *job, StepResult *result)
 static void step_run_assume(StepResult *result, const StepJob *job)
 {
     GPtrArray *list = result->assumptions;
-    g_ptr_array_add(list, g_strdup_printf("every operator runs at %.4g of the chip's peak: efficiency is a word of the "
-                                          "scenario, not a measurement",
-                                          job->efficiency));
+    g_ptr_array_add(
+        list, g_strdup_printf("every operator runs at %.4g of the chip's peak: efficiency is a word of the "
+                              "scenario, not a measurement",
+                              job->efficiency));
     g_ptr_array_add(list, g_strdup("collectives do not slow compute, and launching work costs nothing"));
     if (job->update == STEP_UPDATE_NONE)
         g_ptr_array_add(list, g_strdup("the optimizer takes no time (compute.optimizer_time = none)"));
@@ -116,9 +119,12 @@ static void step_run_assume(StepResult *result, const StepJob *job)
                                           MODEL_COUNTING_NAMES[job->counting]));
     if (job->bucket_split)
         g_ptr_array_add(list, g_strdup("a split gradient is ready in proportion to its backward FLOPs"));
-    const char *how = job->nccl ? "as NCCL chooses them, with the latencies and bandwidths of the machine's [nccl]"
-                                : "by the links alone: no cost of starting, of protocols or of kernels";
+    const char *how = job->nccl
+                          ? "as NCCL chooses them, with the latencies and bandwidths of the machine's [nccl]"
+                          : "by the links alone: no cost of starting, of protocols or of kernels";
     g_ptr_array_add(list, g_strdup_printf("collectives are timed %s", how));
+    for (guint i = 0; i < job->machine->notes->len; i++)
+        g_ptr_array_add(list, g_strdup_printf("machine: %s", (const char *)job->machine->notes->pdata[i]));
     g_ptr_array_add(list, g_strdup_printf("machine %s: %s", job->machine->name, job->machine->source));
 }
 
@@ -149,7 +155,8 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
     CollMeasure whole;
     CollMeasureOptions options = {.chunk = job->chunk};
     step_job_chooser(job, &run->nccl, &options.chooser, &options.choose);
-    if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, result->gradient_bytes, &options, &whole, error))
+    if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, result->gradient_bytes, &options, &whole,
+                          error))
         return FALSE;
     result->whole_all_reduce = whole.time;
     result->perfect_overlap = MAX(result->compute, whole.time);
@@ -159,6 +166,8 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
 
 StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, GError **error)
 {
+    if (!step_lower_check(job, error))
+        return NULL;
     g_autoptr(StepResult) result = step_result_new();
     StepLowered lowered;
     step_lower(job, &lowered);

@@ -1,4 +1,5 @@
-// tests/bench.c: figures for HACKING.md: queues by the hold model, rings message by message. Prints, asserts nothing.
+// tests/bench.c: figures for HACKING.md: queues by the hold model, rings message by message. Prints, asserts
+// nothing.
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +59,8 @@ static double bench_hold(SimQueueKind kind, guint pending, guint holds)
     return done / seconds * 1e-6;
 }
 
-// GPUs around a switch, each over hops/2 links of 50 GB/s up and down; 10 us a path, off by up to spread of it.
+// GPUs around a switch, each over hops/2 links of 50 GB/s up and down; 10 us a path, off by up to spread of
+// it.
 static TopoGraph *bench_star(guint gpus, guint hops, double spread)
 {
     TopoGraph *graph = topo_graph_new();
@@ -88,8 +90,10 @@ static void bench_ring(const char *title, guint gpus, guint hops, double spread,
         double rates[ROUNDS];
         CollMeasure measure = {0};
         for (guint round = 0; round < ROUNDS; round++) {
-            CollMeasureOptions options = {
-                .queue = (SimQueueKind)kind, .no_fuse = no_fuse, .chunk = (gint64)1 << 40, .choose = &COLL_RING};
+            CollMeasureOptions options = {.queue = (SimQueueKind)kind,
+                                          .no_fuse = no_fuse,
+                                          .chunk = (gint64)1 << 40,
+                                          .choose = &COLL_RING};
             clock_t start = clock();
             coll_measure_run(graph, COLL_OP_ALL_REDUCE, 13476298752, &options, &measure, NULL);
             rates[round] = (double)measure.messages / ((double)(clock() - start) / CLOCKS_PER_SEC) * 1e-6;

@@ -12,7 +12,9 @@ mkdir "$work/bin" "$work/run"
 ln -s "$STEPLINE" "$work/bin/stepline"
 PATH=$work/bin:$PATH
 export PATH
+mkdir "$work/run/tests"
 ln -s "$STEPLINE_SOURCE/scenarios" "$work/run/scenarios"
+ln -s "$STEPLINE_SOURCE/tests/data" "$work/run/tests/data"
 cd "$work/run"
 
 # Cuts the blocks into numbered pairs N.cmd and N.out.

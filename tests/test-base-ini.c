@@ -14,7 +14,8 @@ static void test_getters(void **state)
 {
     (void)state;
     g_autoptr(GError) error = NULL;
-    g_autoptr(Ini) ini = read("# words\n[a]\ncount = 64 \nrate = 400 Gb/s\non = yes\nname = x y\n\n[b]\nt = 5 us\n", &error);
+    g_autoptr(Ini) ini =
+        read("# words\n[a]\ncount = 64 \nrate = 400 Gb/s\non = yes\nname = x y\n\n[b]\nt = 5 us\n", &error);
     check_fine(error);
     gint64 count = 0;
     double rate = 0;
@@ -48,6 +49,8 @@ static void test_refusals(void **state)
         {"[a\nx = 1\n", "f.ini:1: found a broken section header"},
         {"[a]\nx\n", "f.ini:2: found 'x', wanted 'key = value'"},
         {"[a]\nx = \xff\n", "not UTF-8"},
+        {"[a]\nx = \033[31mred\n", "f.ini:2: found a control character, wanted plain text"},
+        {"[a]\nx = 1\ry = 2\n", "f.ini:2: found a lone carriage return"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
         g_autoptr(GError) error = NULL;
@@ -64,6 +67,22 @@ static void test_refusals(void **state)
     g_clear_error(&error);
     assert_null(ini_read_file("/", &error));
     check_says(error, "no regular file");
+}
+
+static void test_marks(void **state)
+{
+    (void)state;
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Ini) ini = read("\xef\xbb\xbf[a]\r\nx = 1\r\n", &error); // as Windows saves it
+    check_fine(error);
+    gint64 x = 0;
+    assert_true(ini_get_whole(ini, "a", "x", INI_REQUIRED, UNITS_COUNT, &x, &error));
+    assert_int_equal(x, 1);
+    assert_false(ini_set(ini, "a.y=\033[2J", &error));
+    check_says(error, "--set: found 'a.y=?[2J' with a control character, wanted plain text");
+    g_clear_error(&error);
+    assert_false(ini_set(ini, "a.y=\xff", &error));
+    check_says(error, "not UTF-8");
 }
 
 static void test_values(void **state)
@@ -89,6 +108,9 @@ static void test_values(void **state)
     g_clear_error(&error);
     assert_false(ini_get_text(ini, "job", "gone", INI_REQUIRED, &text, &error));
     check_says(error, "f.ini: job.gone: missing");
+    g_clear_error(&error);
+    assert_false(ini_get_text(ini, "jobs", "bucket_t", INI_REQUIRED, &text, &error));
+    check_says(error, "f.ini: jobs.bucket_t: missing (line 4 has job.buckett)");
     g_clear_error(&error);
     assert_false(ini_finish(ini, &error));
     check_says(error, "f.ini:4: job.buckett: unknown key (did you mean 'bucket'?)");
@@ -132,8 +154,8 @@ static void test_suggest(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_getters), cmocka_unit_test(test_refusals), cmocka_unit_test(test_values),
-        cmocka_unit_test(test_set),     cmocka_unit_test(test_suggest),
+        cmocka_unit_test(test_getters), cmocka_unit_test(test_refusals), cmocka_unit_test(test_marks),
+        cmocka_unit_test(test_values),  cmocka_unit_test(test_set),      cmocka_unit_test(test_suggest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,10 +116,14 @@ static void test_format(void **state)
         double value;
         const char *text;
     } cases[] = {
-        {units_format_seconds, 0.011582, "11.58 ms"}, {units_format_seconds, 2.1735, "2.174 s"},
-        {units_format_seconds, 0, "0 s"},             {units_format_seconds, 0.99999, "1 s"},
-        {units_format_bytes, 13476298752.0, "13.48 GB"}, {units_format_binary, 26214400, "25 MiB"},
-        {units_format_rate, 50e9, "50 GB/s"},         {units_format_flops, 989e12, "989 TFLOP/s"},
+        {units_format_seconds, 0.011582, "11.58 ms"},
+        {units_format_seconds, 2.1735, "2.174 s"},
+        {units_format_seconds, 0, "0 s"},
+        {units_format_seconds, 0.99999, "1 s"},
+        {units_format_bytes, 13476298752.0, "13.48 GB"},
+        {units_format_binary, 26214400, "25 MiB"},
+        {units_format_rate, 50e9, "50 GB/s"},
+        {units_format_flops, 989e12, "989 TFLOP/s"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *text = cases[i].format(cases[i].value);

@@ -77,7 +77,8 @@ static void test_closed(void **state)
                 for (guint s = 0; s < G_N_ELEMENTS(sizes); s++) {
                     guint p = ranks[r];
                     gint64 m = sizes[s];
-                    Ps piece = alpha + units_pace_time(pace, (m + p - 1) / p), payload = alpha + units_pace_time(pace, m);
+                    Ps piece = alpha + units_pace_time(pace, (m + p - 1) / p),
+                       payload = alpha + units_pace_time(pace, m);
                     Ps reduce = measure(graph, COLL_OP_ALL_REDUCE, &COLL_RING, m, NULL).time;
                     Ps scatter = measure(graph, COLL_OP_REDUCE_SCATTER, &COLL_RING, m, NULL).time;
                     Ps gather = measure(graph, COLL_OP_ALL_GATHER, &COLL_RING, m, NULL).time;
@@ -116,8 +117,8 @@ static void test_compression(void **state)
     assert_true(last < 1); // at 64 workers it costs more than it saves
 }
 
-// A ring over unequal links, against its own recurrence: a send enters its link when the piece is there and the link is
-// free; one link a hop.
+// A ring over unequal links, against its own recurrence: a send enters its link when the piece is there and
+// the link is free; one link a hop.
 static void test_unequal(void **state)
 {
     (void)state;
@@ -161,7 +162,8 @@ static void test_unequal(void **state)
 static void test_same(void **state)
 {
     (void)state;
-    static const char *const machines[] = {"deck-network-400g", "h100-8rail", "wan-2x32", "pcie4-8", "deck-nvlink-8"};
+    static const char *const machines[] = {"deck-network-400g", "h100-8rail", "wan-2x32", "pcie4-8",
+                                           "deck-nvlink-8"};
     for (guint m = 0; m < G_N_ELEMENTS(machines); m++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(TopoMachine) machine = topo_machine_read(machines[m], 0, NULL, &error);
@@ -174,13 +176,54 @@ static void test_same(void **state)
                 CollMeasureOptions options = {.queue = way % 2 == 0 ? SIM_QUEUE_RADIX : SIM_QUEUE_HEAP,
                                               .no_fuse = way / 2 == 1,
                                               .chunk = 1 << 20};
-                CollMeasure out = measure(machine->graph, COLL_OP_ALL_REDUCE, COLL_ALGOS[a], 100000007, &options);
+                CollMeasure out =
+                    measure(machine->graph, COLL_OP_ALL_REDUCE, COLL_ALGOS[a], 100000007, &options);
                 if (way > 0)
                     assert_true(out.fingerprint == fingerprint);
                 fingerprint = out.fingerprint;
             }
         }
     }
+}
+
+// busbw may exceed a link's rate where an algorithm moves fewer bytes (in-switch reduction); what no
+// algorithm can do is to move what it moves faster than the ports of a rank carry it.
+static void test_moved(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"h100-8rail", "dgx-h100", "dgx-a100",
+                                           "dgx1-v100",  "pcie4-8",  "deck-nvlink-8"};
+    gboolean exceeded = FALSE;
+    for (guint m = 0; m < G_N_ELEMENTS(machines); m++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(TopoMachine) machine = topo_machine_read(machines[m], 8, NULL, &error);
+        check_fine(error);
+        const TopoGraph *graph = machine->graph;
+        double widest = 0; // of one GPU's ports together, bytes/s
+        for (guint32 gpu = 0; gpu < graph->gpus->len; gpu++) {
+            double out = 0;
+            for (guint32 l = 0; l < graph->links->len; l++)
+                if (topo_graph_link(graph, l)->from == topo_graph_gpu(graph, gpu))
+                    out += topo_graph_link(graph, l)->bandwidth;
+            widest = MAX(widest, out);
+        }
+        for (guint a = 0; COLL_ALGOS[a] != NULL; a++) {
+            for (guint op = 0; op < COLL_OPS; op++) {
+                CollMeasure out;
+                const CollMeasureOptions options = {.choose = COLL_ALGOS[a]};
+                g_autoptr(GError) refusal = NULL;
+                gint64 bytes = 1 << 30;
+                if (!COLL_ALGOS[a]->ops[op] ||
+                    !coll_measure_run(graph, (CollOp)op, bytes / (op == COLL_OP_ALL_GATHER_PAYLOAD ? 8 : 1),
+                                      &options, &out, &refusal))
+                    continue; // does not do it, or the machine has no switch that reduces
+                assert_true(units_seconds(out.time) >= out.sent_max / widest);
+                double busbw = (double)bytes * 1.75 / units_seconds(out.time);
+                exceeded |= op == COLL_OP_ALL_REDUCE && COLL_ALGOS[a] == &COLL_NVLS && busbw > widest * 1.1;
+            }
+        }
+    }
+    assert_true(exceeded);
 }
 
 // Eight GPUs through one cut-through switch at 450 GB/s, 5 us a path: 52.5 ms, not 105.
@@ -209,9 +252,9 @@ static void test_refuse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_documents), cmocka_unit_test(test_closed),      cmocka_unit_test(test_compression),
-        cmocka_unit_test(test_unequal),   cmocka_unit_test(test_same),        cmocka_unit_test(test_cut_through),
-        cmocka_unit_test(test_refuse),
+        cmocka_unit_test(test_documents), cmocka_unit_test(test_closed), cmocka_unit_test(test_compression),
+        cmocka_unit_test(test_unequal),   cmocka_unit_test(test_same),   cmocka_unit_test(test_cut_through),
+        cmocka_unit_test(test_refuse),    cmocka_unit_test(test_moved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

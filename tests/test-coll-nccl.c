@@ -3,7 +3,7 @@
 #include "tests/machine.h"
 
 #include "coll/measure.h"
-#include "coll/mesh.h"
+#include "coll/rings.h"
 #include "coll/symbolic.h"
 
 // The links carry far more than the lines ask for, so that nothing binds but the lines. The across line is
@@ -166,12 +166,12 @@ static void test_mesh(void **state)
     g_autoptr(GError) error = NULL;
     static const struct {
         guint32 gpus, rings;
-    } cases[] = {{8, 6}, {4, 4}, {2, 1}};
+    } cases[] = {{8, 6}, {4, 4}};
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(TopoMachine) machine = topo_machine_read("dgx1-v100-box", cases[i].gpus, NULL, &error);
         check_fine(error);
         guint32 gpus[8] = {0, 1, 2, 3, 4, 5, 6, 7};
-        CollRings *rings = coll_mesh_find(machine->graph, gpus, cases[i].gpus);
+        CollRings *rings = coll_rings_find(machine->graph, gpus, cases[i].gpus);
         assert_non_null(rings);
         assert_int_equal(rings->count, cases[i].rings);
         for (guint op = 0; op < COLL_OPS; op++) {
@@ -181,14 +181,53 @@ static void test_mesh(void **state)
                 coll_symbolic_run(&COLL_RAILS, &shape, 0, TRUE, NULL, NULL, &out, &error);
             check_fine(error);
         }
-        coll_mesh_free(rings);
+        coll_rings_free(rings);
     }
-    // GPUs 0 and 5 have no cable; a switch is no mesh.
-    g_autoptr(TopoMachine) cube = topo_machine_read("dgx1-v100-box", 8, NULL, &error);
-    guint32 apart[2] = {0, 5}, near[2] = {0, 1};
-    assert_null(coll_mesh_find(cube->graph, apart, 2));
+    // A switch is no mesh.
+    guint32 all[8] = {0, 1, 2, 3, 4, 5, 6, 7};
     g_autoptr(TopoMachine) island = nccl_machine(8, 8, FALSE, FALSE);
-    assert_null(coll_mesh_find(island->graph, near, 2));
+    assert_null(coll_rings_find(island->graph, all, 8));
+}
+
+static void test_file(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nccl, *says;
+    } bad[] = {
+        {"all_reduce_8 = 30 us\n", "wanted '16.5 us, 216 GB/s'"},
+        {"all_reduce_8 = 30, 100 GB/s\n", "(no unit)"},
+        {"all_reduce_8 = 30 us, 100 GB\n", "(a size), wanted a rate"},
+        {"all_reduce_across = 30 us, 100 GB/s\n", "wanted '60 us, 95 us, 365 GB/s'"},
+        {"all_reduce_1 = 30 us, 100 GB/s\n", "all_reduce_N (N ranks of an island)"},
+        {"all_reduce_8 = 1 us, 1 GB/s; 2 us, 2 GB/s; 3 us, 3 GB/s; 4 us, 4 GB/s\n",
+         "found 4 lines, wanted one to three"},
+        {"all_reduce_8 = 3 s, 1 GB/s\n", "wanted at most a second"},
+        {"al_reduce_8 = 3 us, 1 GB/s\n", "unknown key"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
+        g_autofree char *text = g_strdup_printf("[nccl]\n%s", bad[i].nccl);
+        g_autoptr(GError) error = NULL;
+        g_autoptr(Ini) ini = ini_read_text("m.ini", text, strlen(text), &error);
+        check_fine(error);
+        TopoTuning tuning;
+        topo_tuning_init(&tuning);
+        assert_false(topo_tuning_read(&tuning, ini, &error) && ini_finish(ini, &error));
+        check_says(error, bad[i].says);
+        check_says(error, "m.ini:2: nccl.");
+        topo_tuning_clear(&tuning);
+    }
+    // What is written is read back as it was.
+    g_autoptr(TopoMachine) on = nccl_machine(8, 8, TRUE, FALSE);
+    g_autofree char *text = topo_tuning_write(&on->tuning);
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Ini) ini = ini_read_text("m.ini", text, strlen(text), &error);
+    TopoTuning again;
+    topo_tuning_init(&again);
+    assert_true(topo_tuning_read(&again, ini, &error) && ini_finish(ini, &error));
+    g_autofree char *twice = topo_tuning_write(&again);
+    assert_string_equal(text, twice);
+    topo_tuning_clear(&again);
 }
 
 int main(void)
@@ -196,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines), cmocka_unit_test(test_monotone), cmocka_unit_test(test_crossing),
         cmocka_unit_test(test_words), cmocka_unit_test(test_ops),      cmocka_unit_test(test_mesh),
+        cmocka_unit_test(test_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,13 @@
-// tests/test-coll-symbolic.c: every algorithm leaves every rank with what its operation promises, in any order.
+// tests/test-coll-symbolic.c: every algorithm leaves every rank with what its operation promises, in any
+// order.
 #include "tests/check.h"
 
 #include "coll/choice.h"
 #include "coll/symbolic.h"
 
 // Ranks and the size of an island.
-static const guint32 SHAPES[][2] = {{1, 1}, {2, 2},  {2, 1},  {3, 3},  {4, 2},   {5, 5},  {6, 2},  {6, 3},
-                                    {7, 1}, {8, 8},  {8, 4},  {8, 2},  {8, 1},   {12, 4}, {12, 3}, {15, 5},
+static const guint32 SHAPES[][2] = {{1, 1},  {2, 2},  {2, 1},  {3, 3},  {4, 2},  {5, 5},  {6, 2},  {6, 3},
+                                    {7, 1},  {8, 8},  {8, 4},  {8, 2},  {8, 1},  {12, 4}, {12, 3}, {15, 5},
                                     {16, 8}, {16, 1}, {20, 4}, {21, 3}, {24, 8}, {33, 1}};
 static const gint64 SIZES[] = {0, 1, 5, 1000, 1 << 20};
 
@@ -21,7 +22,11 @@ static void test_all(void **state)
                 continue;
             for (guint r = 0; r < G_N_ELEMENTS(SHAPES); r++) {
                 for (guint s = 0; s < G_N_ELEMENTS(SIZES); s++) {
-                    CollShape shape = {(CollOp)op, SHAPES[r][0], SHAPES[r][1], s == 0 ? 0 : s, SIZES[s], NULL};
+                    CollShape shape = {.op = (CollOp)op,
+                                       .ranks = SHAPES[r][0],
+                                       .island = SHAPES[r][1],
+                                       .chunks = s,
+                                       .bytes = SIZES[s]};
                     if (COLL_ALGOS[a]->refuses(&shape) != NULL)
                         continue;
                     CollSymbolic out;
@@ -30,8 +35,8 @@ static void test_all(void **state)
                         fail_msg("%s %s on %u ranks in islands of %u, %u chunks: %s", COLL_ALGOS[a]->name,
                                  COLL_OP_NAMES[op], shape.ranks, shape.island, shape.chunks, error->message);
                     checked++;
-                    // No all-reduce sends less than 2 (p - 1)/p of the vector per rank (Patarasuk and Yuan 2009),
-                    // unless a switch reduces.
+                    // No all-reduce sends less than 2 (p - 1)/p of the vector per rank (Patarasuk and Yuan
+                    // 2009), unless a switch reduces.
                     if (op == COLL_OP_ALL_REDUCE && COLL_ALGOS[a]->switches == coll_algo_no_switches)
                         assert_true(out.bytes >= 2 * (shape.ranks - 1) * SIZES[s]);
                 }
@@ -51,7 +56,8 @@ static void test_sent(void **state)
     shape.op = COLL_OP_REDUCE_SCATTER;
     assert_true(coll_symbolic_run(&COLL_RING, &shape, 1, FALSE, NULL, NULL, &out, NULL));
     assert_int_equal(out.bytes_max, 7 * 1000);
-    shape = (CollShape){.op = COLL_OP_ALL_GATHER_PAYLOAD, .ranks = 8, .bytes = 1000}; // each sends (p - 1) x payload
+    shape = (CollShape){
+        .op = COLL_OP_ALL_GATHER_PAYLOAD, .ranks = 8, .bytes = 1000}; // each sends (p - 1) x payload
     assert_true(coll_symbolic_run(&COLL_RING, &shape, 1, FALSE, NULL, NULL, &out, NULL));
     assert_int_equal(out.bytes_max, 7 * 1000);
     shape = (CollShape){.op = COLL_OP_ALL_REDUCE, .ranks = 8, .bytes = 8000};
@@ -64,7 +70,8 @@ static void wrong_piece(CollRun *run, guint32 step, guint32 from, guint32 to)
 {
     (void)from;
     if (step + 1 < 2 * (run->shape.ranks - 1)) {
-        CollSend send = {.step = step + 1, .from = to, .to = (to + 1) % run->shape.ranks, .piece = to, .pieces = 1};
+        CollSend send = {
+            .step = step + 1, .from = to, .to = (to + 1) % run->shape.ranks, .piece = to, .pieces = 1};
         run->emit(run, &send);
     }
 }
@@ -102,8 +109,9 @@ static void test_mistakes(void **state)
     check_says(error, "no peer");
 }
 
-// The average of W workers' mean gradients over B/W windows is the mean gradient of the whole batch: the step shows
-// every rank holding the mean of all windows, once each. Numbers instead of symbols, through the same ring.
+// The average of W workers' mean gradients over B/W windows is the mean gradient of the whole batch: the step
+// shows every rank holding the mean of all windows, once each. Numbers instead of symbols, through the same
+// ring.
 typedef struct {
     CollRun run; // first
     double *held;
@@ -138,9 +146,10 @@ static void test_mean(void **state)
             held[rank * W + piece] = sum / EACH;
         }
     }
-    Numbers numbers = {.run = {.shape = {.op = COLL_OP_ALL_REDUCE, .ranks = W, .bytes = W}, .emit = numbers_emit},
-                       .held = held,
-                       .parcels = g_array_new(FALSE, FALSE, sizeof(struct parcel))};
+    Numbers numbers = {
+        .run = {.shape = {.op = COLL_OP_ALL_REDUCE, .ranks = W, .bytes = W}, .emit = numbers_emit},
+        .held = held,
+        .parcels = g_array_new(FALSE, FALSE, sizeof(struct parcel))};
     COLL_RING.begin(&numbers.run);
     while (numbers.parcels->len > 0) {
         struct parcel parcel = g_array_index(numbers.parcels, struct parcel, 0);

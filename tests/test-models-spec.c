@@ -102,7 +102,7 @@ static void test_refusals(void **state)
         {"bias = yes", "bias = yes\nparameters = 192",
          ":13: model.parameters: found a total of 192 parameters, wanted"},
         {"sequence = 32", "sequence = 32\n[job]\ndp = 8", ":16: job.dp: unknown key"},
-        {"title = Small", "title = Sm\033[31mall", ":2: model.title: found a control character"},
+        {"title = Small", "title = Sm\033[31mall", ":2: found a control character"},
         {"[model]", "[models]", "model.title: missing"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {

@@ -32,7 +32,8 @@ static void test_defaults(void **state)
 static void test_sets(void **state)
 {
     (void)state;
-    const char *const sets[] = {"job.bucket=whole", "machine.gpus = 4", "model.layers=2", "simulate.queue=heap", NULL};
+    const char *const sets[] = {"job.bucket=whole", "machine.gpus = 4", "model.layers=2",
+                                "simulate.queue=heap", NULL};
     g_autoptr(GError) error = NULL;
     g_autoptr(StepJob) job = read(GOOD, sets, &error);
     check_fine(error);
@@ -89,12 +90,37 @@ static void test_refusals(void **state)
         check_says(error, bad[i].says);
     }
     g_autoptr(GError) error = NULL;
-    assert_null(read("[model]\nuse = llama-7b\n[machine]\nuse = deck-nvlink-8\n[job]\n[compute]\nefficiency = 1\n", NULL,
-                     &error));
+    assert_null(
+        read("[model]\nuse = llama-7b\n[machine]\nuse = deck-nvlink-8\n[job]\n[compute]\nefficiency = 1\n",
+             NULL, &error));
     check_says(error, "s.ini: job.tokens: missing");
     g_clear_error(&error);
-    assert_null(read("[model]\nuse = llama-7b\n\n[machine]\nuse = deck-nvlink-8\ngpus = 400 GB\n", NULL, &error));
+    assert_null(
+        read("[model]\nuse = llama-7b\n\n[machine]\nuse = deck-nvlink-8\ngpus = 400 GB\n", NULL, &error));
     check_says(error, "s.ini:6: machine.gpus: found '400 GB' (a size), wanted a whole number");
+}
+
+// A node of the library (or an imported one) joined to a fabric, in the scenario itself.
+static void test_node(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[model]\nuse = llama-7b\n[machine]\nnode = dgx1-v100-box\nnodes = 2\nnic = 100 Gb/s\n"
+        "[job]\ntokens = 65536\n[compute]\nefficiency = 0.5\nprecision = fp16\n";
+    g_autoptr(GError) error = NULL;
+    g_autoptr(StepJob) job = read(text, NULL, &error);
+    check_fine(error);
+    assert_int_equal(job->dp, 16);
+    assert_true(job->machine->notes->len > 0); // what was assumed of the fabric
+    const char *const both[] = {"machine.use=deck-nvlink-8", NULL};
+    g_autoptr(StepJob) refused = read(text, both, &error);
+    assert_null(refused);
+    check_says(error, "machine.use: found beside node");
+    g_clear_error(&error);
+    const char *const typo[] = {"machine.ndoes=3", NULL};
+    g_autoptr(StepJob) mistyped = read(text, typo, &error);
+    assert_null(mistyped);
+    check_says(error, "machine.ndoes: unknown key (did you mean 'nodes'?)");
 }
 
 static void test_library(void **state)
@@ -115,10 +141,8 @@ static void test_library(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults),
-        cmocka_unit_test(test_sets),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_library),
+        cmocka_unit_test(test_defaults), cmocka_unit_test(test_sets), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_library),  cmocka_unit_test(test_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

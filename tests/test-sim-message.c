@@ -1,4 +1,5 @@
-// tests/test-sim-message.c: messages take the time of the closed form alone, share links in turn, and never exceed one.
+// tests/test-sim-message.c: messages take the time of the closed form alone, share links in turn, and never
+// exceed one.
 #include "tests/check.h"
 
 #include "base/hash.h"
@@ -80,7 +81,8 @@ static void test_alone(void **state)
 {
     (void)state;
     static const double rates[][3] = {
-        {50e9, 50e9, 50e9}, {450e9, 50e9, 450e9}, {50e9, 450e9, 12.5e9}, {12.5e9, 25e9, 50e9}, {7e9, 3e9, 9e9},
+        {50e9, 50e9, 50e9},   {450e9, 50e9, 450e9}, {50e9, 450e9, 12.5e9},
+        {12.5e9, 25e9, 50e9}, {7e9, 3e9, 9e9},
     };
     static const Ps latencies[] = {5000000, 1, 333};
     static const gint64 sizes[] = {0, 1, 7, 4096, 1 << 20, 123456789, G_GINT64_CONSTANT(13476298752)};
@@ -177,7 +179,8 @@ static void test_exact_shortcut(void **state)
         guint64 plain = random_world(seed, SIM_QUEUE_HEAP, FALSE, FALSE);
         assert_true(plain == random_world(seed, SIM_QUEUE_HEAP, TRUE, FALSE));
         assert_true(plain == random_world(seed, SIM_QUEUE_RADIX, TRUE, FALSE));
-        assert_true(plain == random_world(seed, SIM_QUEUE_RADIX, FALSE, TRUE)); // pushed in the opposite order
+        assert_true(plain ==
+                    random_world(seed, SIM_QUEUE_RADIX, FALSE, TRUE)); // pushed in the opposite order
     }
 }
 

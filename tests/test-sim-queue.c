@@ -4,8 +4,8 @@
 #include "base/hash.h"
 #include "sim/queue.h"
 
-// A mixed life: pushes at times from a seed (many ties where spread is small), pops a batch now and then, pushes more
-// at the time just popped. Returns a checksum of the order of popping.
+// A mixed life: pushes at times from a seed (many ties where spread is small), pops a batch now and then,
+// pushes more at the time just popped. Returns a checksum of the order of popping.
 static guint64 live(SimQueueKind kind, guint64 seed, guint64 spread, guint rounds)
 {
     SimQueue queue;

@@ -58,7 +58,8 @@ static void test_resnet18(void **state)
 static void test_properties(void **state)
 {
     (void)state;
-    static const gint64 lists[][6] = {{5, 5, 5, 5, 5, 5}, {0, 0, 100, 0, 3, 0}, {1, 2, 3, 4, 5, 6}, {0, 0, 0, 0, 0, 0}};
+    static const gint64 lists[][6] = {
+        {5, 5, 5, 5, 5, 5}, {0, 0, 100, 0, 3, 0}, {1, 2, 3, 4, 5, 6}, {0, 0, 0, 0, 0, 0}};
     static const gint64 caps[] = {1, 4, 10, 1000};
     for (guint l = 0; l < G_N_ELEMENTS(lists); l++) {
         gint64 sum = 0;

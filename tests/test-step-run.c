@@ -1,4 +1,5 @@
-// tests/test-step-run.c: a simulated step: the deck's figures, what sums to the step, and what the documents say in words.
+// tests/test-step-run.c: a simulated step: the deck's figures, what sums to the step, and what the documents
+// say in words.
 #include "tests/check.h"
 
 #include <math.h>
@@ -39,10 +40,11 @@ static void test_deck(void **state)
     g_autoptr(StepResult) overlap = run("llama7b-64xh100-overlap", NULL);
     check_digits(units_seconds(overlap->compute), 2, "1.64");
     check_digits(units_seconds(overlap->perfect_overlap), 2, "1.64");
-    double ceiling = overlap->model_flops / (overlap->peak_flops * 64 * units_seconds(overlap->perfect_overlap));
+    double ceiling =
+        overlap->model_flops / (overlap->peak_flops * 64 * units_seconds(overlap->perfect_overlap));
     check_digits(ceiling * 100, 1, "47.3");
-    // What cannot hide is the embedding's all-reduce, 262,144,000 bytes over 64 ranks: 2 x 63 (10 us + 4,096,000 B /
-    // 50 GB/s) = 11.58 ms.
+    // What cannot hide is the embedding's all-reduce, 262,144,000 bytes over 64 ranks: 2 x 63 (10 us +
+    // 4,096,000 B / 50 GB/s) = 11.58 ms.
     assert_int_equal(overlap->exposed_comm, 126 * (G_GINT64_CONSTANT(10000000) + 4096000 * 20));
     assert_int_equal(overlap->exposures->len, 1);
     assert_int_equal(overlap->buckets, 226);
@@ -51,8 +53,8 @@ static void test_deck(void **state)
     assert_int_equal(overlap->step, overlap->compute + overlap->exposed_comm);
 }
 
-// Properties of any run: classes sum, nothing overlaps on a stream, every bucket comes after its gradients, bytes are
-// those of the closed form, no link is over its capacity, the bound is one.
+// Properties of any run: classes sum, nothing overlaps on a stream, every bucket comes after its gradients,
+// bytes are those of the closed form, no link is over its capacity, the bound is one.
 static void check_properties(const StepResult *result)
 {
     assert_int_equal(result->step, result->compute + result->exposed_comm + result->idle);
@@ -96,7 +98,8 @@ static void test_properties(void **state)
         {"machine.gpus=3", "job.dp=3", "job.tokens=12288", "model.use=gpt2", "model.sequence=1024", NULL},
         {"machine.use=deck-nvlink-8", "machine.gpus=8", "job.dp=8", "compute.optimizer_time=memory", NULL},
         {"machine.use=deck-wan-100g", "machine.gpus=4", "job.dp=4", "model.layers=3", NULL},
-        {"machine.use=wan-2x32", "model.use=gpt2-medium", "model.sequence=512", "compute.optimizer_time=memory", NULL},
+        {"machine.use=wan-2x32", "collective.model=plain", "model.use=gpt2-medium", "model.sequence=512",
+         "compute.optimizer_time=memory", NULL},
         {"machine.use=h100-8rail", "collective.algorithm=ring", "model.layers=2", NULL},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
@@ -105,8 +108,8 @@ static void test_properties(void **state)
     }
 }
 
-// Cutting the embedding's gradient shortens the tail, unless the pieces are so small that latency eats it up: at 25 MiB
-// the all-reduces take longer than the backward pass.
+// Cutting the embedding's gradient shortens the tail, unless the pieces are so small that latency eats it up:
+// at 25 MiB the all-reduces take longer than the backward pass.
 static void test_split(void **state)
 {
     (void)state;

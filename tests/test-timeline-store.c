@@ -178,10 +178,10 @@ static void test_refusals(void **state)
         {foreign, "found a database of another program (application_id 0)"},
         {newer, "found a timeline of a newer stepline (version 2), wanted version 1"},
         {partial, "found a timeline without all its tables"},
-        {nowhere, "cannot be opened"},
+        {nowhere, "cannot be made: No such file or directory"},
         {under_file, "cannot be opened"},
-        {"/proc/stepline.db", "cannot be opened"},
-        {"", "cannot be opened"},
+        {"/proc/stepline.db", "cannot be made: "},
+        {"", "found '' for a database"},
     };
     g_autoptr(StepResult) result = synthetic_result(2);
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {

@@ -11,20 +11,20 @@ a100-efa          2   1  fitted
 a100-ib           5   -
 a100-nvlink       1   1  fitted, in part
 a100-pcie         1   5  fitted
-b200-efa          5   -  fitted
-b200-ib           9   8
+b200-efa          7   -  fitted
+b200-ib           7   8
 b200-nvlink       1   1  fitted, in part
 gb200-nvl72       1   1  fitted, in part
 gb200-racks       2   -  fitted
 gh200-ib          2   -
-h100-efa         17  24  over 10: two runs of one source differ by up to twice at 64 to 512 MiB
+h100-efa         15  24  over 10: two runs of one source differ by up to twice at 64 to 512 MiB
 h100-ib           3  19
 h100-nvlink       3   1
 h100-pcie         1   -  fitted
 h100-roce         1   -
 h100-tcpx         1   1  fitted
 h20-ib            -  21  fitted, in part
-h200-nvlink       3   1
+h200-nvlink       4   1
 h200-roce         7   4
 h800-nvlink       4   1  fitted
 l40s-pcie         4   3  fitted

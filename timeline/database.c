@@ -2,6 +2,7 @@
 #include "timeline/database.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <glib/gstdio.h>
 
 #include "base/error.h"
@@ -46,9 +47,24 @@ void timeline_database_free(sqlite3 *database)
     sqlite3_close(database);
 }
 
+// Makes an empty file, because SQLite does not say why it cannot. A link that leads nowhere is left to
+// SQLite.
+static gboolean database_make(const char *path, GError **error)
+{
+    int handle = g_open(path, O_CREAT | O_EXCL | O_RDWR, 0644);
+    if (handle >= 0)
+        return g_close(handle, NULL);
+    return errno == EEXIST ||
+           base_error_set(error, BASE_ERROR_FAILED, path, "cannot be made: %s", g_strerror(errno));
+}
+
 sqlite3 *timeline_database_new(const char *path, TimelineDatabaseMode mode, GError **error)
 {
     GStatBuf status;
+    if (*path == '\0') {
+        base_error_set(error, BASE_ERROR_FAILED, NULL, "found '' for a database, wanted a file's name");
+        return NULL;
+    }
     if (g_stat(path, &status) == 0) {
         if (!S_ISREG(status.st_mode)) { // a pipe would hang, a device hold nothing
             base_error_set(error, BASE_ERROR_FAILED, path, "found a %s, wanted a file",
@@ -57,6 +73,8 @@ sqlite3 *timeline_database_new(const char *path, TimelineDatabaseMode mode, GErr
         }
     } else if (mode == TIMELINE_DATABASE_READ || errno != ENOENT) {
         base_error_set(error, BASE_ERROR_FAILED, path, "cannot be opened: %s", g_strerror(errno));
+        return NULL;
+    } else if (!database_make(path, error)) {
         return NULL;
     }
     // SQLite gives a meaning to names such as ":memory:"; none begins with a dot or a slash.

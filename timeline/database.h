@@ -6,7 +6,8 @@
 
 typedef enum {
     TIMELINE_DATABASE_READ,  // the file must be there
-    TIMELINE_DATABASE_WRITE, // it is made where it is not
+    TIMELINE_DATABASE_WRITE, // it is made where it is not (empty, and the caller's to remove if nothing is
+                             // written)
 } TimelineDatabaseMode;
 
 // Opens path, which is always a file's name (":memory:" and "file:..." mean nothing special). Triggers and

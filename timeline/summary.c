@@ -3,7 +3,8 @@
 
 #include "step/explain.h"
 
-static void summary_time(GString *out, const char *label, Ps time, const StepResult *result, const char *words)
+static void summary_time(GString *out, const char *label, Ps time, const StepResult *result,
+                         const char *words)
 {
     g_autofree char *text = units_format_time(time);
     g_string_append_printf(out, "  %-14s%-10s%5.1f %%  %s\n", label, text,
@@ -20,8 +21,8 @@ char *timeline_summary_text(const StepResult *result, gboolean assumptions)
     GString *out = g_string_new(NULL);
     g_autofree char *step = units_format_time(result->step);
     g_autofree char *peak = units_format_flops(result->peak_flops);
-    g_string_append_printf(out, "%s: %s on %u x %s (%s)\n", result->name, result->model, result->ranks, result->chip,
-                           result->machine);
+    g_string_append_printf(out, "%s: %s on %u x %s (%s)\n", result->name, result->model, result->ranks,
+                           result->chip, result->machine);
     g_string_append_printf(out, "step            %s, MFU %.1f %% (%s, of %s a GPU), %.0f tokens/s\n", step,
                            100 * result->mfu, result->counting, peak, result->tokens_per_s);
     summary_time(out, "compute", result->compute, result, "forward, backward, optimizer");
@@ -33,8 +34,8 @@ char *timeline_summary_text(const StepResult *result, gboolean assumptions)
     double hidden = result->communication == 0
                         ? 0
                         : 100 - 100 * (double)result->exposed_comm / (double)result->communication;
-    g_string_append_printf(out, "communication   %s for %s of gradients in %u bucket%s, %.1f %% hidden\n", comm, bytes,
-                           result->buckets, result->buckets == 1 ? "" : "s", hidden);
+    g_string_append_printf(out, "communication   %s for %s of gradients in %u bucket%s, %.1f %% hidden\n",
+                           comm, bytes, result->buckets, result->buckets == 1 ? "" : "s", hidden);
     enum { SHOWN = 3 };
     guint stretches = 0;
     for (guint i = 0, end = 0; i < result->exposures->len; i = end, stretches++) {
@@ -48,19 +49,22 @@ char *timeline_summary_text(const StepResult *result, gboolean assumptions)
     g_autofree char *ceiling = units_format_time(result->perfect_overlap);
     g_autofree char *whole = units_format_time(result->whole_all_reduce);
     g_autofree char *bound = units_format_time(result->bound);
-    g_string_append_printf(out,
-                           "ceiling         %s, MFU %.1f %%: perfect overlap, the larger of compute and one all-reduce "
-                           "(%s)\n",
-                           ceiling, 100 * summary_mfu(result, result->perfect_overlap), whole);
-    g_string_append_printf(out, "bound           %s: no step of this job can be shorter on this machine\n", bound);
+    g_string_append_printf(
+        out,
+        "ceiling         %s, MFU %.1f %%: perfect overlap, the larger of compute and one all-reduce "
+        "(%s)\n",
+        ceiling, 100 * summary_mfu(result, result->perfect_overlap), whole);
+    g_string_append_printf(out, "bound           %s: no step of this job can be shorter on this machine\n",
+                           bound);
     g_autofree char *states = units_format_bytes(result->states_bytes);
     g_autofree char *memory = units_format_bytes((double)result->memory_bytes);
     g_string_append_printf(out, "memory          %s of model states on a GPU of %s%s\n", states, memory,
                            result->states_bytes > (double)result->memory_bytes
                                ? ": does not fit, even without activations"
                                : ", activations not counted");
-    g_string_append_printf(out, "simulated       %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT
-                                " events, fidelity %s, fingerprint %016" G_GINT64_MODIFIER "x\n",
+    g_string_append_printf(out,
+                           "simulated       %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT
+                           " events, fidelity %s, fingerprint %016" G_GINT64_MODIFIER "x\n",
                            result->messages, result->events, result->fidelity, result->fingerprint);
     for (guint i = 0; assumptions && i < result->assumptions->len; i++)
         g_string_append_printf(out, "assumed         %s\n", (const char *)result->assumptions->pdata[i]);
@@ -121,8 +125,10 @@ JsonNode *timeline_summary_json(const StepResult *result)
         end = step_explain_stretch(result, i);
         g_autofree char *words = step_explain_words(result, i, end);
         json_builder_begin_object(builder);
-        summary_double_member(builder, "start_s", units_seconds(g_array_index(result->exposures, StepExposure, i).start));
-        summary_double_member(builder, "end_s", units_seconds(g_array_index(result->exposures, StepExposure, end - 1).end));
+        summary_double_member(builder, "start_s",
+                              units_seconds(g_array_index(result->exposures, StepExposure, i).start));
+        summary_double_member(builder, "end_s",
+                              units_seconds(g_array_index(result->exposures, StepExposure, end - 1).end));
         summary_text_member(builder, "words", words);
         json_builder_end_object(builder);
     }

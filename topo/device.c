@@ -26,9 +26,12 @@ static gboolean device_read_peaks(Ini *ini, TopoDevice *device, GError **error)
             return FALSE;
         if (!ini_has(ini, "peak", key))
             continue;
-        if (device->peak[i] <= 0)
-            return ini_refuse(ini, "peak", key, error,
-                              "found 0, wanted more (leave out what the chip does not have)");
+        if (device->peak[i] < 1e6 || device->peak[i] > 1e21)
+            return ini_refuse(
+                ini, "peak", key, error,
+                "found %g FLOP/s, wanted 1 MFLOP/s to 1000 EFLOP/s (leave out what the chip does "
+                "not have)",
+                device->peak[i]);
         known++;
     }
     if (known == 0 && ini_finish(ini, error)) {
@@ -59,8 +62,9 @@ TopoDevice *topo_device_read(const char *name, const char *where, GError **error
         ini_refuse(ini, "chip", "memory", error, "found 0, wanted more");
         return NULL;
     }
-    if (device->memory_bandwidth <= 0) {
-        ini_refuse(ini, "chip", "memory_bandwidth", error, "found 0, wanted more");
+    if (device->memory_bandwidth < 1 || device->memory_bandwidth >= 1e18) {
+        ini_refuse(ini, "chip", "memory_bandwidth", error,
+                   "found %g B/s, wanted at least 1 B/s and less than 1e18 B/s", device->memory_bandwidth);
         return NULL;
     }
     return g_steal_pointer(&device);

@@ -50,8 +50,7 @@ static gboolean machine_build(TopoMachine *machine, Ini *ini, const TopoKind *ki
         machine->device = file.device;
     else
         topo_device_free(file.device);
-    return machine->graph != NULL && topo_tuning_read(&machine->tuning, ini, error) && ini_finish(ini, error) &&
-           topo_graph_check(machine->graph, ini_name(ini), error);
+    return machine->graph != NULL && topo_tuning_read(&machine->tuning, ini, error);
 }
 
 // A file that is no machine file of ours: one node's topology as other tools write it.
@@ -70,8 +69,8 @@ static TopoMachine *machine_import(const char *path, guint32 gpus, const char *w
             "the file does not say which chip, wanted a machine file that does: 'stepline topo import "
             "FILE --chip NAME -o MACHINE.ini'");
     if (fine && gpus != 0 && gpus != import.graph->gpus->len)
-        fine = base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted %u: so many has %s", gpus,
-                              import.graph->gpus->len, path);
+        fine = base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted %u: so many has %s",
+                              gpus, import.graph->gpus->len, path);
     if (fine) {
         machine->name = g_strdup(path);
         g_autofree char *base = g_path_get_basename(path);
@@ -101,19 +100,11 @@ static gboolean machine_is_import(const char *name)
     return known == NULL && g_file_test(name, G_FILE_TEST_IS_REGULAR);
 }
 
-static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, const char *where,
-                                 GError **error)
+// The machine of an ini's section [machine]. whole: the ini is nothing but a machine's file. node: it must be
+// one node.
+static TopoMachine *machine_read_ini(Ini *ini, const char *name, guint32 gpus, gboolean whole, gboolean node,
+                                     const char *where, GError **error)
 {
-    if (gpus > TOPO_BUILD_GPUS) {
-        base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted at most %d", gpus,
-                       TOPO_BUILD_GPUS);
-        return NULL;
-    }
-    if (machine_is_import(name))
-        return machine_import(name, gpus, where, error);
-    g_autoptr(Ini) ini = library_read_ini("topo/data/machines", "machine", name, where, error);
-    if (ini == NULL)
-        return NULL;
     g_autoptr(TopoMachine) machine = g_new0(TopoMachine, 1);
     topo_tuning_init(&machine->tuning);
     machine->name = g_strdup(name);
@@ -138,10 +129,35 @@ static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, 
     g_autofree char *chip_where = ini_where(ini, SECTION, "chip");
     if (chip != NULL && (machine->device = topo_device_read(chip, chip_where, error)) == NULL)
         return NULL;
-    if (!machine_build(machine, ini, kind, gpus, where, error))
+    if (!machine_build(machine, ini, kind, gpus, where, error) || (whole && !ini_finish(ini, error)) ||
+        !topo_graph_check(machine->graph, ini_name(ini), error))
         return NULL;
     g_assert(machine->device != NULL); // a key 'node' that nobody read was an error
     return g_steal_pointer(&machine);
+}
+
+static TopoMachine *machine_read(const char *name, guint32 gpus, gboolean node, const char *where,
+                                 GError **error)
+{
+    if (gpus > TOPO_BUILD_GPUS) {
+        base_error_set(error, BASE_ERROR_FAILED, where, "found %u GPUs, wanted at most %d", gpus,
+                       TOPO_BUILD_GPUS);
+        return NULL;
+    }
+    if (machine_is_import(name))
+        return machine_import(name, gpus, where, error);
+    g_autoptr(Ini) ini = library_read_ini("topo/data/machines", "machine", name, where, error);
+    return ini == NULL ? NULL : machine_read_ini(ini, name, gpus, TRUE, node, where, error);
+}
+
+TopoMachine *topo_machine_read_section(Ini *ini, guint32 gpus, const char *where, GError **error)
+{
+    TopoMachine *machine = machine_read_ini(ini, ini_name(ini), gpus, FALSE, FALSE, where, error);
+    if (machine != NULL && !ini_has(ini, SECTION, "source")) {
+        g_free(machine->source);
+        machine->source = g_strdup("the scenario's own section [machine]");
+    }
+    return machine;
 }
 
 TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where, GError **error)

@@ -26,5 +26,8 @@ TopoMachine *topo_machine_read(const char *name, guint32 gpus, const char *where
 // The same for a machine that is to be a node of another one: refuses one of kind nodes. Caller frees.
 TopoMachine *topo_machine_read_node(const char *name, guint32 gpus, const char *where, GError **error);
 
+// The machine of section [machine] of an ini that holds other things too (a scenario with node, nodes and
+// nic); keys that the section's kind does not read are left for ini_finish. NULL with an error; caller frees.
+TopoMachine *topo_machine_read_section(Ini *ini, guint32 gpus, const char *where, GError **error);
 void topo_machine_free(TopoMachine *machine);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(TopoMachine, topo_machine_free)

@@ -7,7 +7,8 @@
 
 static const char SECTION[] = "nccl";
 
-const char *const TOPO_TUNING_OP_NAMES[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", NULL};
+const char *const TOPO_TUNING_OP_NAMES[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                            "all_to_all", "broadcast",  NULL};
 
 void topo_tuning_init(TopoTuning *tuning)
 {
@@ -64,8 +65,8 @@ const TopoTuningFit *topo_tuning_find(const TopoTuning *tuning, TopoTuningOp op,
 }
 
 // "ALPHA, B" or, across islands, "ALPHA, STEP, B".
-static gboolean topo_tuning_read_line(const char *text, gboolean across, const char *where, TopoTuningLine *line,
-                                    GError **error)
+static gboolean topo_tuning_read_line(const char *text, gboolean across, const char *where,
+                                      TopoTuningLine *line, GError **error)
 {
     g_auto(GStrv) words = g_strsplit(text, ",", -1);
     guint n = g_strv_length(words);
@@ -84,8 +85,8 @@ static gboolean topo_tuning_read_line(const char *text, gboolean across, const c
     return TRUE;
 }
 
-static gboolean topo_tuning_read_fit(TopoTuning *tuning, Ini *ini, const char *key, TopoTuningOp op, guint32 ranks,
-                                   GError **error)
+static gboolean topo_tuning_read_fit(TopoTuning *tuning, Ini *ini, const char *key, TopoTuningOp op,
+                                     guint32 ranks, GError **error)
 {
     g_autofree char *text = NULL;
     if (!ini_get_text(ini, SECTION, key, INI_REQUIRED, &text, error))
@@ -94,7 +95,8 @@ static gboolean topo_tuning_read_fit(TopoTuning *tuning, Ini *ini, const char *k
     g_auto(GStrv) lines = g_strsplit(text, ";", -1);
     TopoTuningFit fit = {.ranks = ranks, .lines = g_strv_length(lines)};
     if (fit.lines < 1 || fit.lines > TOPO_TUNING_LINES)
-        return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one to three", fit.lines);
+        return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one to three",
+                              fit.lines);
     for (guint i = 0; i < fit.lines; i++)
         if (!topo_tuning_read_line(lines[i], ranks == 0, where, &fit.line[i], error))
             return FALSE;
@@ -120,8 +122,9 @@ gboolean topo_tuning_read(TopoTuning *tuning, Ini *ini, GError **error)
             guint64 ranks = 0;
             gboolean across = strcmp(shape, "across") == 0;
             if (!across && !g_ascii_string_to_unsigned(shape, 10, 2, 65536, &ranks, NULL))
-                return ini_refuse(ini, SECTION, keys[i], error, "wanted %s_N (N ranks of an island) or %s_across",
-                                  TOPO_TUNING_OP_NAMES[op], TOPO_TUNING_OP_NAMES[op]);
+                return ini_refuse(ini, SECTION, keys[i], error,
+                                  "wanted %s_N (N ranks of an island) or %s_across", TOPO_TUNING_OP_NAMES[op],
+                                  TOPO_TUNING_OP_NAMES[op]);
             if (!topo_tuning_read_fit(tuning, ini, keys[i], (TopoTuningOp)op, (guint32)ranks, error))
                 return FALSE;
         }
@@ -141,7 +144,8 @@ char *topo_tuning_write(const TopoTuning *tuning)
             g_string_append_printf(out, "%s_%s = ", TOPO_TUNING_OP_NAMES[op], ranks);
             for (guint l = 0; l < fit->lines; l++) {
                 const TopoTuningLine *line = &fit->line[l];
-                char alpha[G_ASCII_DTOSTR_BUF_SIZE], step[G_ASCII_DTOSTR_BUF_SIZE], rate[G_ASCII_DTOSTR_BUF_SIZE];
+                char alpha[G_ASCII_DTOSTR_BUF_SIZE], step[G_ASCII_DTOSTR_BUF_SIZE],
+                    rate[G_ASCII_DTOSTR_BUF_SIZE];
                 g_ascii_formatd(alpha, sizeof alpha, "%.6g", (double)line->latency * 1e-6);
                 g_ascii_formatd(step, sizeof step, "%.6g", (double)line->step * 1e-6);
                 g_ascii_formatd(rate, sizeof rate, "%.6g", line->bandwidth * 1e-9);

@@ -1,18 +1,20 @@
 // topo/tuning.h: how NCCL does on a machine: section [nccl] of a machine file.
 //
-// NCCL picks, for each operation and size, the algorithm and protocol that its model says is quickest: latency + bytes /
-// bandwidth, one line each. Two or three lines are enough to describe what nccl-tests measures: low latency (LL), in
-// between (LL128), high bandwidth (Simple, NVLS); T = min over them of (alpha + S c / B), with c = 2 (n - 1)/n for
-// all-reduce and (n - 1)/n for the others, so that B is the bus bandwidth of nccl-tests. The keys are what was measured:
+// NCCL picks, for each operation and size, the algorithm and protocol that its model says is quickest:
+// latency + bytes / bandwidth, one line each. Two or three lines are enough to describe what nccl-tests
+// measures: low latency (LL), in between (LL128), high bandwidth (Simple, NVLS); T = min over them of (alpha
+// + S c / B), with c = 2 (n - 1)/n for all-reduce and (n - 1)/n for the others, so that B is the bus
+// bandwidth of nccl-tests. The keys are what was measured:
 //
-//   OP_N = ALPHA, B; ALPHA, B; ...    N ranks in one island, OP one of all_reduce, all_gather, reduce_scatter, all_to_all,
-//                                     broadcast
+//   OP_N = ALPHA, B; ALPHA, B; ...    N ranks in one island; OP one of all_reduce, all_gather,
+//                                     reduce_scatter, all_to_all, broadcast
 //   OP_across = ALPHA, STEP, B; ...   islands N times: ALPHA + STEP x log2 N (all_reduce), x (N - 1) (others)
 //   switch_reduces = yes              the islands' switches add and copy (NVLS)
 //   network_reduces = yes             the network's switch does too (SHARP)
 //
-// One line may stand alone (it is the last), two are the first and the last. Between measured numbers of ranks the nearest one is taken, its alpha scaled by the number of
-// steps that the algorithm takes (coll/nccl.h).
+// One line may stand alone (it is the last), two are the first and the last. Between measured numbers of
+// ranks the nearest one is taken; its alpha is scaled as NCCL's own latencies of the two shapes differ
+// (coll/nccl.h).
 #pragma once
 
 #include <glib.h>
@@ -45,10 +47,10 @@ typedef struct {
 } TopoTuningFit;
 
 typedef struct {
-    gboolean present;             // the machine has the section
-    gboolean switch_reduces;      //
-    gboolean network_reduces;     //
-    GArray *fits[TOPO_TUNING_OPS];  // of TopoTuningFit, by ranks; owned
+    gboolean present;              // the machine has the section
+    gboolean switch_reduces;       //
+    gboolean network_reduces;      //
+    GArray *fits[TOPO_TUNING_OPS]; // of TopoTuningFit, by ranks; owned
 } TopoTuning;
 
 void topo_tuning_init(TopoTuning *tuning);

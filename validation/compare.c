@@ -57,7 +57,8 @@ static void validation_compare_row(ValidationCompared *at, const TopoMachine *ma
     at->simulated = units_seconds(measure.time);
     at->algorithm = g_strdup_printf("%s%s%s", measure.algo->name, measure.protocol != NULL ? "/" : "",
                                     measure.protocol != NULL ? measure.protocol : "");
-    at->error = row->bytes >= VALIDATION_COMPARE_LARGE ? row->time / at->simulated - 1 : at->simulated / row->time - 1;
+    at->error = row->bytes >= VALIDATION_COMPARE_LARGE ? row->time / at->simulated - 1
+                                                       : at->simulated / row->time - 1;
 }
 
 GPtrArray *validation_compare_run(const GPtrArray *rows, guint64 messages_max, GError **error)

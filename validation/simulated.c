@@ -137,24 +137,27 @@ static gboolean validation_simulated_zero_sent(ValidationSimulated *simulated, c
     return TRUE;
 }
 
-// A document's step as a scenario: the deck's are files of the library; the primer's are its setting in words.
+// A document's step as a scenario: the deck's are files of the library; the primer's are its setting in
+// words.
 static Ini *validation_simulated_scenario(ValidationSetting setting, gboolean overlap, GError **error)
 {
     if (setting == VALIDATION_DECK_NETWORK)
         return scenario_open(overlap ? "llama7b-64xh100-overlap" : "llama7b-64xh100-wait", error);
     const ValidationLink *link = validation_figures_link(setting);
     const StepBudget budget = validation_figures_budget(setting);
-    g_autofree char *text = g_strdup_printf(
-        "[model]\nuse = primer-7b\nsequence = %.0f\n[machine]\nuse = %s\ngpus = %u\n"
-        "[job]\ntokens = %.0f\noverlap = %s\nbucket = whole\n"
-        "[compute]\nefficiency = %.4f\ncounting = 6N\noptimizer_time = none\n",
-        budget.tokens, link->machine, link->ranks, budget.tokens * link->ranks, overlap ? "yes" : "no", budget.mfu);
+    g_autofree char *text =
+        g_strdup_printf("[model]\nuse = primer-7b\nsequence = %.0f\n[machine]\nuse = %s\ngpus = %u\n"
+                        "[job]\ntokens = %.0f\noverlap = %s\nbucket = whole\n"
+                        "[compute]\nefficiency = %.4f\ncounting = 6N\noptimizer_time = none\n",
+                        budget.tokens, link->machine, link->ranks, budget.tokens * link->ranks,
+                        overlap ? "yes" : "no", budget.mfu);
     return ini_read_text("the primer's step", text, strlen(text), error);
 }
 
 // The result of a setting's step, simulated once. Borrowed; NULL with an error.
-static const StepResult *validation_simulated_result(ValidationSimulated *simulated, ValidationSetting setting,
-                                                     gboolean overlap, GError **error)
+static const StepResult *validation_simulated_result(ValidationSimulated *simulated,
+                                                     ValidationSetting setting, gboolean overlap,
+                                                     GError **error)
 {
     for (guint i = 0; i < simulated->steps->len; i++) {
         const Step *step = &g_array_index(simulated->steps, Step, i);
@@ -208,11 +211,16 @@ static gboolean validation_simulated_step(ValidationSimulated *simulated, const 
 
 // The figures that can be simulated, by kind; the others are counts, not events.
 static const ValidationSimulate SIMULATE[VALIDATION_KINDS] = {
-    [VALIDATION_SENT] = validation_simulated_sent,           [VALIDATION_TIME] = validation_simulated_time,
-    [VALIDATION_STEP] = validation_simulated_step,           [VALIDATION_SHARE] = validation_simulated_step,
-    [VALIDATION_ACHIEVED] = validation_simulated_step,       [VALIDATION_MFU] = validation_simulated_step,
-    [VALIDATION_ZERO_SENT] = validation_simulated_zero_sent, [VALIDATION_COMPUTE] = validation_simulated_step,
-    [VALIDATION_HIDDEN] = validation_simulated_step,         [VALIDATION_HIDDEN_MFU] = validation_simulated_step,
+    [VALIDATION_SENT] = validation_simulated_sent,
+    [VALIDATION_TIME] = validation_simulated_time,
+    [VALIDATION_STEP] = validation_simulated_step,
+    [VALIDATION_SHARE] = validation_simulated_step,
+    [VALIDATION_ACHIEVED] = validation_simulated_step,
+    [VALIDATION_MFU] = validation_simulated_step,
+    [VALIDATION_ZERO_SENT] = validation_simulated_zero_sent,
+    [VALIDATION_COMPUTE] = validation_simulated_step,
+    [VALIDATION_HIDDEN] = validation_simulated_step,
+    [VALIDATION_HIDDEN_MFU] = validation_simulated_step,
 };
 
 gboolean validation_simulated_run(ValidationSimulated *simulated, const ValidationFigure *figure,

@@ -1,0 +1,25 @@
+// validation/constants.h: what was fitted, written back as a machine's constants: section [nccl] of its file.
+#pragma once
+
+#include <glib.h>
+
+#include "topo/machine.h"
+#include "validation/fit.h"
+
+// Fitted constants of one operation and shape, as topo/tuning.h has them.
+typedef struct {
+    TopoTuningOp op;
+    TopoTuningFit fit;
+} ValidationConstants;
+
+// Turns a fit of op on all GPUs of machine into constants. Across islands the latency is that of this many
+// islands, not scaled to others (step 0). FALSE where the operation has no constants of its own (broadcast,
+// reduce, send/receive).
+gboolean validation_constants_get(const TopoMachine *machine, ValidationNcclOp op, const ValidationFit *fit,
+                                  ValidationConstants *constants);
+
+// Writes to path the file of the machine called name (a library name or an .ini) with its [nccl] replaced by
+// what it has and constants (GArray of ValidationConstants) on top. path must not be there yet, unless it is
+// name itself. FALSE with an error; a file is whole or not there.
+gboolean validation_constants_write(const char *path, const char *name, const GArray *constants,
+                                    GError **error);
