@@ -4,12 +4,6 @@
 const char *const COLL_OP_NAMES[] = {"all-reduce", "reduce-scatter", "all-gather", "all-gather-payload",
                                      "broadcast",  "all-to-all",     "send-recv",  NULL};
 
-guint32 coll_algo_one_channel(const CollShape *shape)
-{
-    (void)shape;
-    return 1;
-}
-
 guint32 coll_algo_no_switches(const CollShape *shape)
 {
     (void)shape;

@@ -44,6 +44,7 @@ typedef struct {
     guint32 chunks; // into how many chunks a pipelined algorithm cuts the vector, >= 1; 0 is read as 1
     gint64 bytes;   // >= 0: of one rank's vector (of one rank's part, for COLL_OP_ALL_GATHER_PAYLOAD)
     const CollRings *rings; // borrowed; NULL: none
+    guint32 window;         // how many chunks a pipelined algorithm has under way at most; 0: its own number
 } CollShape;
 
 // One message.
@@ -78,9 +79,6 @@ typedef struct {
     // How many peers a member may send to, and the peer of a slot (G_MAXUINT32: this member has none there).
     guint32 (*slots)(const CollShape *shape);
     guint32 (*peer)(const CollShape *shape, guint32 member, guint32 slot);
-    // How many channels share a rank's bandwidth evenly, each with its own stream of messages (a ring or a
-    // tree each); the slots lie by channel, equally many in each.
-    guint32 (*channels)(const CollShape *shape);
     // How many words of state.
     guint64 (*states)(const CollShape *shape);
     // How many messages it takes in all; 0: it is over at once.
@@ -126,7 +124,6 @@ static inline gint64 coll_send_bytes(gint64 vector, guint32 pieces, const CollSe
     return sum;
 }
 
-guint32 coll_algo_one_channel(const CollShape *shape);
 // For algorithms without switches, without state, or for any shape.
 guint32 coll_algo_no_switches(const CollShape *shape);
 guint64 coll_algo_no_states(const CollShape *shape);

@@ -50,7 +50,6 @@ const CollAlgo COLL_CHAIN = {
     .switches = coll_algo_no_switches,
     .slots = chain_slots,
     .peer = chain_peer,
-    .channels = coll_algo_one_channel,
     .states = coll_algo_no_states,
     .messages = chain_messages,
     .begin = chain_begin,

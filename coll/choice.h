@@ -24,7 +24,9 @@ typedef struct {
     guint32 chunks;            // of a pipelined algorithm; 0: one
     Ps base;                   // before the first messages
     Ps hop[TOPO_LINK_CLASSES]; // before every message, by the slowest kind of link on its way
-    double cap; // bytes/s that a rank may send, all its messages together; 0: what its links carry
+    double cap;     // bytes/s that a rank may send, all its messages together; 0: what its links carry
+    gboolean lanes; // cap is for each of a rank's slots (coll/algo.h), not for all together
+    guint32 window; // of a pipelined algorithm's chunks, under way at most; 0: its own number
     guint32 wire_num, wire_den; // bytes on the wire for a byte of payload; 0: the same
 } CollChoice;
 

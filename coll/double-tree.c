@@ -135,6 +135,8 @@ static void tree_up(CollRun *run, guint32 piece, guint32 rank)
 // chunks would go up before the first comes down, over ports that carry both.
 static guint32 tree_window(const CollShape *shape)
 {
+    if (shape->window > 0)
+        return shape->window;
     guint32 rounds = 0;
     while ((1u << rounds) < coll_islands(shape))
         rounds++;
@@ -180,7 +182,6 @@ const CollAlgo COLL_DOUBLE_TREE = {
     .switches = coll_algo_no_switches,
     .slots = tree_slots,
     .peer = tree_peer,
-    .channels = tree_count,
     .states = tree_states,
     .messages = tree_messages,
     .begin = tree_begin,

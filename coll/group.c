@@ -90,7 +90,11 @@ static CollPlan *coll_group_find(const CollGroup *group, const CollChoice *choic
 {
     for (guint i = 0; i < group->plans->len; i++) {
         CollPlan *plan = group->plans->pdata[i];
-        if (plan->choice.algo == choice->algo && g_strcmp0(plan->choice.protocol, choice->protocol) == 0)
+        const CollChoice *own = &plan->choice;
+        gboolean same = own->algo == choice->algo && g_strcmp0(own->protocol, choice->protocol) == 0;
+        // Ports and delays were made for these; operations differ in them.
+        if (same && memcmp(&own->cap, &choice->cap, sizeof own->cap) == 0 &&
+            memcmp(own->hop, choice->hop, sizeof own->hop) == 0)
             return plan;
     }
     return NULL;
@@ -105,15 +109,17 @@ static void coll_group_compile(CollGroup *group, CollPlan *plan, const guint32 *
     plan->delays = g_new0(Ps, n + 1);
     for (guint32 member = 0; member < plan->members; member++) {
         gboolean capped = plan->choice.cap > 0 && member < shape->ranks;
-        guint32 channels = MAX(algo->channels(shape), 1), each = plan->slots / channels, port = G_MAXUINT32;
+        guint32 port = G_MAXUINT32;
+        if (capped && !plan->choice.lanes)
+            port = sim_network_add_link(group->network, plan->choice.cap, 0);
         for (guint32 slot = 0; slot < plan->slots; slot++) {
             gsize at = (gsize)member * plan->slots + slot;
             guint32 peer = algo->peer(shape, member, slot);
-            if (capped && slot % each == 0)
-                port = sim_network_add_link(group->network, plan->choice.cap / channels, 0);
             plan->routes[at] = G_MAXUINT32;
             if (peer == G_MAXUINT32)
                 continue;
+            if (capped && plan->choice.lanes)
+                port = sim_network_add_link(group->network, plan->choice.cap, 0);
             TopoLinkClass class = TOPO_LINK_NVLINK;
             plan->routes[at] = coll_fabric_route(group->fabric, nodes[member], nodes[peer], port, &class);
             plan->delays[at] = plan->choice.hop[class];
@@ -129,6 +135,7 @@ gboolean coll_group_prepare(CollGroup *group, CollOp op, gint64 bytes, GError **
     CollChoice choice;
     group->chooser(group->choose, shape, &choice);
     shape->chunks = choice.chunks;
+    shape->window = choice.window;
     const char *refusal = choice.algo->refuses(shape);
     if (refusal != NULL)
         return base_error_set(error, BASE_ERROR_FAILED, NULL,
@@ -221,6 +228,7 @@ static void coll_group_start(CollGroup *group)
     CollChoice choice;
     group->chooser(group->choose, shape, &choice);
     shape->chunks = choice.chunks;
+    shape->window = choice.window;
     CollPlan *plan = coll_group_find(group, &choice);
     g_assert(plan != NULL); // it has been prepared
     plan->choice = choice;  // base and chunks go by size

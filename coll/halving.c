@@ -123,7 +123,6 @@ const CollAlgo COLL_HALVING = {
     .switches = coll_algo_no_switches,
     .slots = halving_slots,
     .peer = halving_peer,
-    .channels = coll_algo_one_channel,
     .states = halving_states,
     .messages = halving_messages,
     .begin = halving_begin,

@@ -1,13 +1,17 @@
 // coll/nccl.c: NCCL's choice.
 #include "coll/nccl.h"
 
+#include <math.h>
 #include <string.h>
 
+#include "coll/way.h"
 #include "topo/route.h"
 
 const char *const COLL_NCCL_PROTOCOLS[] = {"ll", "ll128", "simple", NULL};
 
 enum { LL, LL128, SIMPLE };
+enum { LOCAL_MAX = 4 };   // ranks of an island up to which its switch does not add
+enum { NEIGHBOURS = 64 }; // of an island, whose links are looked at
 
 // NCCL's latencies of a hop, ps (tuning.cc, release 2.30): by protocol; NVLink, PCIe, network, network in
 // trees.
@@ -21,20 +25,14 @@ static const Ps BASES[] = {[LL] = 6600000, [LL128] = 14000000, [SIMPLE] = 840000
 // Bytes on the wire for bytes of payload: LL's lines of 8 carry 4, LL128's of 128 carry 120.
 static const guint32 WIRE[][2] = {[LL] = {8, 4}, [LL128] = {128, 120}, [SIMPLE] = {1, 1}};
 
-// Messages that follow each other on the longest way, by kind, and how often the vector passes a rank's port.
-typedef struct {
-    double inside, across;
-    double sent; // bytes that a rank sends, per byte of vector
-} Way;
-
-// ceil(log2 n).
-static double coll_nccl_rounds(guint32 n)
-{
-    guint32 rounds = 0;
-    while (rounds < 31 && (1u << rounds) < n)
-        rounds++;
-    return rounds;
-}
+enum {
+    BUDGET = 4,   // a pipeline's filling and the hops share alpha: a quarter at least is left to the filling
+    EXCESS = 300, // the filling may pass that by this part of the time, so that chunks stay few
+    CHUNKS_MAX = 4096,    // of a vector
+    PIECES_MAX = 1 << 21, // of all ranks together, so that a collective stays a matter of seconds
+};
+// A piece longer than the network's own chunk (coll/measure.h) would take turns with those behind it.
+static const double PIECE_MAX = 32 << 20;
 
 // log2 n between powers of two by a straight line: no libm, so that it is the same everywhere.
 static double coll_nccl_doublings(guint32 n)
@@ -45,66 +43,57 @@ static double coll_nccl_doublings(guint32 n)
     return whole + ((double)n / (double)(1u << whole) - 1);
 }
 
-static Way coll_nccl_way(const CollAlgo *algo, const CollShape *shape)
+// The latency of the links from one GPU to another, and the least bandwidth there; FALSE: no way.
+static gboolean coll_nccl_measure(TopoRouter *router, const TopoGraph *graph, guint32 from, guint32 to,
+                                  GArray *links, Ps *latency, double *rate, TopoLinkClass *class)
 {
-    double n = shape->ranks, g = coll_island(shape), islands = coll_islands(shape), passes = 1;
-    double factor = (n - 1) / n;
-    if (shape->op == COLL_OP_ALL_REDUCE)
-        passes = 2;
-    if (algo == &COLL_RING || algo == &COLL_RAILS) {
-        // A piece passes the end of an island every g steps, the first time at once for some.
-        double steps = passes * (n - 1),
-               crossing = islands > 1 ? passes * (g > 1 ? islands : islands - 1) : 0;
-        return (Way){steps - crossing, crossing, passes * factor};
+    g_array_set_size(links, 0);
+    *latency = 0;
+    *rate = G_MAXDOUBLE;
+    if (!topo_router_find(router, topo_graph_gpu(graph, from), topo_graph_gpu(graph, to), links))
+        return FALSE;
+    for (guint l = 0; l < links->len; l++) {
+        const TopoLink *link = topo_graph_link(graph, g_array_index(links, guint32, l));
+        *latency += link->latency;
+        *rate = MIN(*rate, link->bandwidth);
+        if (class != NULL && link->class != TOPO_LINK_NVLINK)
+            *class = link->class == TOPO_LINK_CPU ? TOPO_LINK_PCIE : link->class;
     }
-    if (algo == &COLL_NVLS)
-        return (Way){2 * passes, 0,
-                     shape->op == COLL_OP_ALL_REDUCE       ? 1
-                     : shape->op == COLL_OP_REDUCE_SCATTER ? factor
-                                                           : 1 / g};
-    if (algo == &COLL_NVLS_TREE)
-        return (Way){4, 2 * coll_nccl_rounds((guint32)islands), 1 + 2 / g};
-    if (algo == &COLL_SHARP)
-        return (Way){4, 2, 1 + 1 / g};
-    if (algo == &COLL_DOUBLE_TREE) {
-        double hops = 2 * (g - 1) + 2 * coll_nccl_rounds((guint32)islands);
-        // Two vectors leave a rank, and the first of 16 chunks (coll_choice_chunks) takes as many turns as
-        // there are hops.
-        return (Way){2 * (g - 1), 2 * coll_nccl_rounds((guint32)islands), (2 + hops / 16) * (1 + 1 / g)};
-    }
-    if (algo == &COLL_BINOMIAL_TREE)
-        return (Way){2 * coll_nccl_rounds((guint32)g), 2 * coll_nccl_rounds((guint32)islands), 2};
-    if (algo == &COLL_HALVING)
-        return (Way){2 * coll_nccl_rounds((guint32)g), 2 * coll_nccl_rounds((guint32)islands), 2 * factor};
-    if (algo == &COLL_TWO_LEVEL)
-        return (Way){2, 2 * (islands - 1), 2 * factor};
-    if (algo == &COLL_CHAIN)
-        return (Way){n - islands, islands - 1, 1};
-    if (algo == &COLL_PAIRS_TWO_LEVEL)
-        return (Way){1, islands > 1, 2 * factor};
-    return (Way){islands > 1 ? 0 : 1, islands > 1 ? 1 : 0, shape->op == COLL_OP_SEND_RECV ? 1 : factor};
+    return TRUE;
 }
 
 void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph *graph, const CollAlgo *algo,
                     const char *protocol)
 {
-    *nccl =
-        (CollNccl){.nccl = constants, .algo = algo, .protocol = protocol, .inside_class = TOPO_LINK_NVLINK};
-    guint32 gpus = graph->gpus->len;
+    guint32 gpus = graph->gpus->len, own = topo_graph_node(graph, topo_graph_gpu(graph, 0))->island,
+            island = 1;
+    while (own != G_MAXUINT32 && island < gpus &&
+           topo_graph_node(graph, topo_graph_gpu(graph, island))->island == own)
+        island++;
+    *nccl = (CollNccl){.nccl = constants,
+                       .algo = algo,
+                       .protocol = protocol,
+                       .island = island,
+                       .inside_rate = G_MAXDOUBLE,
+                       .across_rate = G_MAXDOUBLE,
+                       .inside_class = TOPO_LINK_NVLINK};
     g_autoptr(TopoRouter) router = topo_router_new(graph, 1);
     g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(guint32));
-    for (guint i = 0; gpus > 1 && i < 2; i++) {
-        g_array_set_size(links, 0);
-        guint32 to = i == 0 ? 1 : gpus - 1;
-        if (!topo_router_find(router, topo_graph_gpu(graph, 0), topo_graph_gpu(graph, to), links))
+    guint32 pairs = MIN(island, NEIGHBOURS), found = 0;
+    Ps latency = 0, sum = 0;
+    double rate = 0;
+    for (guint32 i = 0; island > 1 && i < pairs; i++) {
+        if (!coll_nccl_measure(router, graph, i, (i + 1) % island, links, &latency, &rate,
+                               i == 0 ? &nccl->inside_class : NULL))
             continue;
-        Ps *latency = i == 0 ? &nccl->inside : &nccl->across;
-        for (guint l = 0; l < links->len; l++) {
-            const TopoLink *link = topo_graph_link(graph, g_array_index(links, guint32, l));
-            *latency += link->latency;
-            if (i == 0 && link->class != TOPO_LINK_NVLINK)
-                nccl->inside_class = link->class == TOPO_LINK_CPU ? TOPO_LINK_PCIE : link->class;
-        }
+        sum += latency;
+        nccl->inside_rate = MIN(nccl->inside_rate, rate);
+        found++;
+    }
+    nccl->inside = found > 0 ? sum / found : 0;
+    if (gpus > 1 && coll_nccl_measure(router, graph, 0, gpus - 1, links, &latency, &rate, NULL)) {
+        nccl->across = latency;
+        nccl->across_rate = rate;
     }
 }
 
@@ -117,8 +106,9 @@ static TopoTuningOp coll_nccl_op(CollOp op)
         return TOPO_TUNING_REDUCE_SCATTER;
     case COLL_OP_ALL_GATHER:
     case COLL_OP_ALL_GATHER_PAYLOAD:
-    case COLL_OP_BROADCAST:
         return TOPO_TUNING_ALL_GATHER;
+    case COLL_OP_BROADCAST:
+        return TOPO_TUNING_BROADCAST;
     case COLL_OP_ALL_TO_ALL:
     case COLL_OP_SEND_RECV:
     case COLL_OPS:
@@ -127,22 +117,26 @@ static TopoTuningOp coll_nccl_op(CollOp op)
     return TOPO_TUNING_ALL_TO_ALL;
 }
 
-// The algorithm that goes with a protocol.
+// The algorithm that goes with a protocol. Switches take part where an island has more than LOCAL_MAX ranks:
+// with four a ring is what NCCL measures (stas00/ml-engineering: 363 GB/s on four H200, 414 on five).
 static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *shape, guint protocol)
 {
-    gboolean across = coll_islands(shape) > 1;
+    gboolean across = coll_islands(shape) > 1,
+             switches = nccl->nccl->switch_reduces && coll_island(shape) > LOCAL_MAX;
+    const CollAlgo *ring = shape->rings != NULL ? &COLL_RAILS : &COLL_RING;
     switch (shape->op) {
     case COLL_OP_ALL_REDUCE:
-        if (shape->rings != NULL)
-            return &COLL_RAILS;
         if (protocol != SIMPLE)
-            return across ? &COLL_DOUBLE_TREE : &COLL_RING;
-        if (across && nccl->nccl->network_reduces && nccl->nccl->switch_reduces &&
-            COLL_SHARP.refuses(shape) == NULL)
+            return across ? &COLL_DOUBLE_TREE : ring;
+        if (across && nccl->nccl->network_reduces && switches && COLL_SHARP.refuses(shape) == NULL)
             return &COLL_SHARP;
-        if (nccl->nccl->switch_reduces)
-            return across ? &COLL_NVLS_TREE : shape->ranks > 4 ? &COLL_NVLS : &COLL_RING;
-        return across ? &COLL_RAILS : &COLL_RING;
+        if (switches)
+            return across ? &COLL_NVLS_TREE : &COLL_NVLS;
+        // Between two islands a tree sends every byte across once each way, a ring nearly twice. Where whole
+        // islands would let their switches add, parts of them have trees too: rings would be longer.
+        if (coll_islands(shape) == 2 || (nccl->nccl->switch_reduces && across))
+            return &COLL_DOUBLE_TREE;
+        return across ? &COLL_RAILS : ring;
     case COLL_OP_BROADCAST:
         return &COLL_CHAIN;
     case COLL_OP_ALL_TO_ALL:
@@ -154,16 +148,17 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
     case COLL_OPS:
         break;
     }
-    return across || shape->rings != NULL ? &COLL_RAILS : &COLL_RING;
+    return across ? &COLL_RAILS : ring;
 }
 
 // Latency and bus bandwidth of one way to do it, and the messages that make it up.
 typedef struct {
     const CollAlgo *algo;
     guint protocol;
-    Way way;
+    CollWay way;
     double alpha, bandwidth; // ps; bytes/s, 0: what the links carry
     double factor;           // c
+    double estimate;         // bytes/s, where bandwidth is 0: by the links
     gboolean unmeasured;     // the machine has lines, and none for this protocol
     Ps hop[TOPO_LINK_CLASSES];
 } Candidate;
@@ -187,23 +182,48 @@ static const TopoTuningLine *coll_nccl_line(const TopoTuningFit *fit, guint prot
     return fit->lines > 2 ? &fit->line[1] : NULL;
 }
 
+// Base and hops by NCCL's own latencies, ps.
+static double coll_nccl_latency(const CollNccl *nccl, const Candidate *c, const CollWay *way)
+{
+    return (double)BASES[c->protocol] + way->inside * (double)(c->hop[nccl->inside_class] + nccl->inside) +
+           way->across * (double)(c->hop[TOPO_LINK_NETWORK] + nccl->across);
+}
+
+// What NCCL's own latencies make of the shape in which a line was measured: whole islands across, fit->ranks
+// inside.
+static double coll_nccl_measured(const CollNccl *nccl, const CollShape *shape, const TopoTuningFit *fit,
+                                 guint protocol)
+{
+    CollShape other = *shape;
+    gboolean across = coll_islands(shape) > 1;
+    other.island = across ? MAX(nccl->island, coll_island(shape)) : fit->ranks;
+    other.ranks = across ? other.island * coll_islands(shape) : fit->ranks;
+    Candidate c = {.algo = coll_nccl_algo(nccl, &other, protocol), .protocol = protocol};
+    coll_nccl_hops(&c);
+    CollWay way = coll_way_get(c.algo, &other);
+    return coll_nccl_latency(nccl, &c, &way);
+}
+
 static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shape, const CollAlgo *algo,
                                      guint protocol)
 {
     double n = shape->ranks, islands = coll_islands(shape);
     gboolean across = islands > 1;
-    Candidate c = {.algo = algo, .protocol = protocol, .way = coll_nccl_way(algo, shape)};
+    Candidate c = {.algo = algo, .protocol = protocol, .way = coll_way_get(algo, shape)};
     c.factor = shape->op == COLL_OP_ALL_REDUCE                                    ? 2 * (n - 1) / n
                : shape->op == COLL_OP_BROADCAST || shape->op == COLL_OP_SEND_RECV ? 1
                                                                                   : (n - 1) / n;
     coll_nccl_hops(&c);
-    double inside = (double)(c.hop[nccl->inside_class] + nccl->inside);
-    double network = (double)(c.hop[TOPO_LINK_NETWORK] + nccl->across);
-    c.alpha = (double)BASES[protocol] + c.way.inside * inside + c.way.across * network;
+    c.alpha = coll_nccl_latency(nccl, &c, &c.way);
     const TopoTuningFit *fit =
         topo_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
-    if (fit == NULL)
+    if (fit == NULL && shape->op == COLL_OP_BROADCAST)
+        fit = topo_tuning_find(nccl->nccl, TOPO_TUNING_ALL_GATHER, across ? 0 : shape->ranks);
+    if (fit == NULL) { // what the links carry, to compare the protocols by
+        c.estimate = across ? nccl->across_rate * coll_island(shape) : nccl->inside_rate;
+        c.estimate *= (double)WIRE[protocol][1] / WIRE[protocol][0];
         return c;
+    }
     const TopoTuningLine *measured = coll_nccl_line(fit, protocol);
     if (measured ==
         NULL) { // told to take what was not measured: NCCL's latencies, and what bandwidth is left
@@ -213,25 +233,25 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
     }
     c.bandwidth = measured->bandwidth;
     double alpha = (double)measured->latency;
-    if (across) {
+    if (across)
         alpha += (double)measured->step *
                  (shape->op == COLL_OP_ALL_REDUCE ? coll_nccl_doublings((guint32)islands) : islands - 1);
-    } else if (fit->ranks != shape->ranks) {
-        // Of another number of ranks: scaled as the algorithm's own steps are.
-        CollShape other = *shape;
-        other.ranks = other.island = fit->ranks;
-        Way way = coll_nccl_way(algo, &other);
-        double base = (double)BASES[protocol];
-        alpha *= (base + c.way.inside * inside) / (base + way.inside * inside);
-    }
-    c.alpha = alpha;
+    // Of another shape or algorithm: as NCCL's own latencies differ.
+    c.alpha *= alpha / coll_nccl_measured(nccl, shape, fit, protocol);
     return c;
+}
+
+// The vector of nccl-tests: over all ranks, also where the shape counts one rank's part.
+static double coll_nccl_bytes(const CollShape *shape)
+{
+    return (double)shape->bytes * (shape->op == COLL_OP_ALL_GATHER_PAYLOAD ? shape->ranks : 1);
 }
 
 static double coll_nccl_time(const Candidate *candidate, const CollShape *shape)
 {
-    double bytes = (double)shape->bytes * candidate->factor;
-    return candidate->alpha + (candidate->bandwidth > 0 ? bytes / candidate->bandwidth * 1e12 : 0);
+    double bytes = coll_nccl_bytes(shape) * candidate->factor;
+    double rate = candidate->bandwidth > 0 ? candidate->bandwidth : candidate->estimate;
+    return candidate->alpha + (rate > 0 ? bytes / rate * 1e12 : 0);
 }
 
 // The quicker of the lines, or what was told.
@@ -252,6 +272,30 @@ static Candidate coll_nccl_best(const CollNccl *nccl, const CollShape *shape)
     return best;
 }
 
+// How long a pipelined algorithm goes on after the first sender's last byte, for a chunk of one byte; ps.
+// Measured lines have that in alpha.
+static double coll_nccl_filling(const CollNccl *nccl, const Candidate *best, double cap)
+{
+    double lane = cap > 0 ? cap : G_MAXDOUBLE;
+    return 1e12 *
+           (best->way.fill_inside / MIN(lane, nccl->inside_rate) +
+            best->way.fill_across / MIN(lane, nccl->across_rate) + best->way.fill_switch / nccl->inside_rate);
+}
+
+// As few chunks as keep the filling (ps, of one chunk that is everything) within its budget, or a small part
+// of the time where that is more.
+static guint32 coll_nccl_chunks(const Candidate *best, const CollShape *shape, double filling, double budget)
+{
+    if (filling <= 0)
+        return 1;
+    double allowed = MAX(budget, coll_nccl_time(best, shape) / EXCESS);
+    double wanted = allowed > 0 ? ceil(filling / allowed) : CHUNKS_MAX;
+    double most = MIN(CHUNKS_MAX, PIECES_MAX / ((double)shape->ranks * best->way.lanes));
+    double largest = best->way.fill_switch > 0 ? 1 : best->way.path; // message, of a byte of chunk
+    double least = ceil(coll_nccl_bytes(shape) * largest / PIECE_MAX);
+    return (guint32)MAX(CLAMP(wanted, 1, MAX(most, 4)), MIN(least, G_MAXUINT16));
+}
+
 void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *choice)
 {
     const CollNccl *nccl = user;
@@ -260,24 +304,31 @@ void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *ch
         return;
     }
     Candidate best = coll_nccl_best(nccl, shape);
-    *choice = (CollChoice){.algo = best.algo,
-                           .protocol = COLL_NCCL_PROTOCOLS[best.protocol],
-                           .chunks = coll_choice_chunks(shape->bytes)};
-    // What the links' own latencies take on the longest way comes off; hops shrink where they alone would
-    // pass alpha.
-    double links = best.way.inside * (double)nccl->inside + best.way.across * (double)nccl->across;
+    *choice = (CollChoice){.algo = best.algo, .protocol = COLL_NCCL_PROTOCOLS[best.protocol]};
+    // What the links' own latencies take on the longest way comes off; hops shrink where they would take too
+    // much.
+    gboolean switches = best.algo->switches(shape) > 0; // half a way at a time
+    gboolean starts = best.algo == &COLL_PAIRS;         // sends of one group start together
+    double ways = switches ? best.way.inside / 2 : best.way.inside;
+    double wires = best.algo == &COLL_SHARP ? best.way.across / 2 : best.way.across;
+    double links = ways * (double)nccl->inside + wires * (double)nccl->across;
     double hops = best.way.inside * (double)best.hop[nccl->inside_class] +
                   best.way.across * (double)best.hop[TOPO_LINK_NETWORK];
-    double left = MAX(best.alpha - links, 0), scale = hops > left ? left / hops : 1;
+    double left = MAX(best.alpha - links, 0), most = left - left / BUDGET;
+    double scale = starts ? 0 : hops > most ? most / hops : 1;
     for (guint i = 0; i < TOPO_LINK_CLASSES; i++)
         choice->hop[i] = (Ps)((double)best.hop[i] * scale);
-    choice->base = (Ps)(left - hops * scale);
-    if (best.bandwidth > 0)
-        choice->cap = best.bandwidth * best.way.sent / best.factor;
-    if (best.bandwidth <= 0) { // nothing measured, which would have it in
+    if (best.bandwidth > 0) {
+        choice->cap = best.bandwidth * best.way.path / best.factor;
+        choice->lanes = best.way.lanes > 0;
+    } else { // nothing measured, which would have it in
         choice->wire_num = WIRE[best.protocol][0];
         choice->wire_den = WIRE[best.protocol][1];
     }
+    double filling = coll_nccl_filling(nccl, &best, choice->cap) * coll_nccl_bytes(shape);
+    choice->chunks = coll_nccl_chunks(&best, shape, filling, left / BUDGET);
+    choice->window = choice->chunks; // lanes pace themselves
+    choice->base = (Ps)MAX(left - hops * scale - filling / choice->chunks, 0);
 }
 
 double coll_nccl_predict(gconstpointer user, const CollShape *shape)

@@ -19,11 +19,14 @@
 #include "topo/tuning.h"
 
 typedef struct {
-    const TopoTuning *nccl;     // borrowed
-    const CollAlgo *algo;       // borrowed; NULL: NCCL's choice
-    const char *protocol;       // static; NULL: NCCL's choice
-    Ps inside, across;          // latency of the graph's own links: GPU 0 to GPU 1, and to the last GPU
-    TopoLinkClass inside_class; // NVLink, or PCIe where GPU 1 is reached over it
+    const TopoTuning *nccl; // borrowed
+    const CollAlgo *algo;   // borrowed; NULL: NCCL's choice
+    const char *protocol;   // static; NULL: NCCL's choice
+    guint32 island;         // GPUs in the graph's islands
+    Ps inside, across; // latency of the graph's own links: from a GPU of an island to the next (mean), GPU 0
+                       // to the last
+    double inside_rate, across_rate; // bytes/s: the least there
+    TopoLinkClass inside_class;      // NVLink, or PCIe where GPU 1 is reached over it
 } CollNccl;
 
 // The names that NCCL_PROTO knows: "ll", "ll128", "simple", NULL.

@@ -47,13 +47,14 @@ static guint32 sharp_switches(const CollShape *shape)
     return coll_islands(shape) + 1;
 }
 
-// Slots of a rank: 0 its island's switch; 1 .. 3 parent and children in the tree, 4 .. 6 in its counterpart;
-// or 1 the network's switch. Of an island's switch: its ranks. Of the network's switch: all ranks.
-enum { SLOT_SWITCH, SLOT_ACROSS, TREE_SLOTS = 3 };
+// Slots of a rank: 0 its island's switch, for what it adds, 1 the same, for what it copies (NCCL has
+// different threads for the two); 2 .. 4 parent and children in the tree, 5 .. 7 in its counterpart; or 2 the
+// network's switch. Of an island's switch: its ranks. Of the network's switch: all ranks.
+enum { SLOT_SWITCH, SLOT_COPY, SLOT_ACROSS, TREE_SLOTS = 3 };
 
 static guint32 nvls_slots(const CollShape *shape)
 {
-    return coll_island(shape);
+    return MAX(coll_island(shape), SLOT_COPY + 1);
 }
 
 static guint32 nvls_tree_slots(const CollShape *shape)
@@ -63,7 +64,7 @@ static guint32 nvls_tree_slots(const CollShape *shape)
 
 static guint32 sharp_slots(const CollShape *shape)
 {
-    return MAX(shape->ranks, 2);
+    return MAX(shape->ranks, SLOT_ACROSS + 1);
 }
 
 // i = 0: the parent, 1 and 2: the children, of an island in the tree of a chunk. G_MAXUINT32: none.
@@ -83,7 +84,7 @@ static guint32 nvls_peer_across(const CollShape *shape, guint32 member, guint32 
         return slot < z.p ? slot : G_MAXUINT32;
     if (member >= z.p) // an island's
         return slot < z.g ? (member - z.p) * z.g + slot : G_MAXUINT32;
-    if (slot == SLOT_SWITCH)
+    if (slot == SLOT_SWITCH || slot == SLOT_COPY)
         return z.p + member / z.g;
     if (across == ACROSS_SWITCH)
         return slot == SLOT_ACROSS ? z.p + z.n : G_MAXUINT32;
@@ -171,6 +172,11 @@ static guint64 sharp_messages(const CollShape *shape)
 // carries both (NCCL's buffers have 8 steps, NCCL_STEPS).
 enum { WINDOW = 8 };
 
+static guint32 nvls_window(const CollShape *shape)
+{
+    return shape->window > 0 ? shape->window : WINDOW;
+}
+
 // Steps of a rank: up 0 .. k, copy k .. 2k, tree up 2k .. 3k, tree down or across 3k .. 5k. Of a switch:
 // parts to their owners 0 .. gk, chunks to all gk .. 2gk. Of the network's switch: piece * n + island.
 static void nvls_up(CollRun *run, const Sizes *z, guint32 rank, guint32 c)
@@ -192,7 +198,7 @@ static void nvls_copy(CollRun *run, const Sizes *z, guint32 rank, guint32 c)
     CollSend send = {.step = z->k + c,
                      .from = rank,
                      .to = z->p + rank / z->g,
-                     .slot = SLOT_SWITCH,
+                     .slot = SLOT_COPY,
                      .piece = nvls_piece(z, rank % z->g, c),
                      .pieces = 1};
     run->emit(run, &send);
@@ -286,7 +292,7 @@ static void nvls_begin(CollRun *run)
     gboolean reduces = run->shape.op == COLL_OP_ALL_REDUCE || run->shape.op == COLL_OP_REDUCE_SCATTER;
     gboolean limited = run->shape.op == COLL_OP_ALL_REDUCE;
     for (guint32 rank = 0; rank < z.p; rank++) {
-        for (guint32 c = 0; c < (limited ? MIN(z.k, WINDOW) : z.k); c++) {
+        for (guint32 c = 0; c < (limited ? MIN(z.k, nvls_window(&run->shape)) : z.k); c++) {
             if (reduces)
                 nvls_up(run, &z, rank, c);
             else
@@ -309,8 +315,9 @@ static void nvls_received_across(CollRun *run, guint32 step, guint32 from, guint
             return;
         if (step >= z.g * z.k) // a complete chunk
             return;
-        if (step % z.k + WINDOW < z.k)
-            nvls_up(run, &z, to, step % z.k + WINDOW);
+        guint32 next = step % z.k + nvls_window(&run->shape);
+        if (next < z.k)
+            nvls_up(run, &z, to, next);
         nvls_sum(run, &z, to, step % z.k, across);
     } else if (step < 3 * z.k) {
         nvls_sum(run, &z, to, step - 2 * z.k, across);
@@ -356,7 +363,6 @@ const CollAlgo COLL_NVLS = {
     .switches = nvls_switches,
     .slots = nvls_slots,
     .peer = nvls_peer,
-    .channels = coll_algo_one_channel,
     .states = nvls_states,
     .messages = nvls_messages,
     .begin = nvls_begin,
@@ -372,7 +378,6 @@ const CollAlgo COLL_NVLS_TREE = {
     .switches = nvls_switches,
     .slots = nvls_tree_slots,
     .peer = nvls_tree_peer,
-    .channels = coll_algo_one_channel,
     .states = nvls_states,
     .messages = nvls_tree_messages,
     .begin = nvls_begin,
@@ -388,7 +393,6 @@ const CollAlgo COLL_SHARP = {
     .switches = sharp_switches,
     .slots = sharp_slots,
     .peer = sharp_peer,
-    .channels = coll_algo_one_channel,
     .states = nvls_states,
     .messages = sharp_messages,
     .begin = nvls_begin,

@@ -104,7 +104,6 @@ const CollAlgo COLL_BINOMIAL_TREE = {
     .switches = coll_algo_no_switches,
     .slots = tree_slots,
     .peer = tree_peer,
-    .channels = coll_algo_one_channel,
     .states = tree_states,
     .messages = tree_messages,
     .begin = tree_begin,

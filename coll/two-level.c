@@ -103,7 +103,6 @@ const CollAlgo COLL_TWO_LEVEL = {
     .switches = coll_algo_no_switches,
     .slots = two_slots,
     .peer = two_peer,
-    .channels = coll_algo_one_channel,
     .states = two_states,
     .messages = two_messages,
     .begin = two_begin,

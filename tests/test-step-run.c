@@ -98,7 +98,7 @@ static void test_properties(void **state)
         {"machine.gpus=3", "job.dp=3", "job.tokens=12288", "model.use=gpt2", "model.sequence=1024", NULL},
         {"machine.use=deck-nvlink-8", "machine.gpus=8", "job.dp=8", "compute.optimizer_time=memory", NULL},
         {"machine.use=deck-wan-100g", "machine.gpus=4", "job.dp=4", "model.layers=3", NULL},
-        {"machine.use=wan-2x32", "model.use=gpt2-medium", "model.sequence=512",
+        {"machine.use=wan-2x32", "collective.model=plain", "model.use=gpt2-medium", "model.sequence=512",
          "compute.optimizer_time=memory", NULL},
         {"machine.use=h100-8rail", "collective.algorithm=ring", "model.layers=2", NULL},
     };

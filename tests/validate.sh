@@ -1,42 +1,83 @@
 #!/bin/sh
-# tests/validate.sh: "stepline validate collectives" stays within the errors that were reached, family by family.
-#
-# Bounds in percent: busbw from 1 MiB up, time below; at most 10 and 25, except where a reason stands beside it. Families
-# whose constants come from the very figures they are compared with (marked "same") say how well two or three lines describe
-# them, no more.
-set -eu
-json=$(mktemp)
-trap 'rm -f "$json"' EXIT
-"$STEPLINE" validate collectives --json >"$json"
-failed=0 checked=0
-while read -r family busbw time reason; do
-    case $family in '#'* | '') continue ;; esac
-    checked=$((checked + 1))
-    line=$(sqlite3 :memory: "SELECT coalesce(max(json_extract(value, '\$.busbw_median_error')), 9) * 100 <= $busbw
-        AND coalesce(max(json_extract(value, '\$.latency_median_error')), 0) * 100 <= $time
-        FROM json_each(readfile('$json'), '\$.summary') WHERE json_extract(value, '\$.family') = '$family'")
-    if [ "$line" != 1 ]; then
-        echo "$family: not within $busbw % of busbw and $time % of time"
-        failed=$((failed + 1))
-    fi
-done <<'TABLE'
-a100-ib       5 0
-a100-nvlink   3 3  same, in part: fits of physics and logs
-a100-pcie     6 12
-b200-ib       3 8  same: one report
-b200-nvlink   2 2  same, mostly: the fits' own values
-gb200-nvl72   3 3  same, mostly
-h100-ib       8 10
-h100-nvlink   4 4
-h100-tcpx     10 7  same: one log
-h200-nvlink   3 3  same, mostly
-h200-roce     6 13
-h800-nvlink   4 8  same: one pair of logs
-rtx4090-pcie  10 10 same: two logs
-rtx5090-pcie  4 8  same: one report
-h100-efa      30 20 its two sources are 1.7 to 2 times apart at the same sizes; the constants lie at the quicker one
-l40s-pcie     4 5  same: one report
-v100-nvlink   10 10 same, in part
-TABLE
-echo "$checked families of measured collectives, $failed out of bounds"
-[ "$failed" = 0 ]
+# tests/validate.sh: simulated collectives stay as near to the measured ones as they are, family by family
+# Bounds in percent, of the median |error|: busbw from 1 MiB up, time below; whole percents above what is reached, and never
+# above 10 and 25 without a reason. -: no such rows. 'fitted': the machine's constants stem from these very rows, so that
+# this holds the simulation to its own lines and says nothing of other machines.
+set -u
+out=$(mktemp)
+trap 'rm -f "$out"' EXIT
+bounds='
+a100-efa          2   1  fitted
+a100-ib           5   -
+a100-nvlink       1   1  fitted, in part
+a100-pcie         1   5  fitted
+b200-efa          7   -  fitted
+b200-ib           7   8
+b200-nvlink       1   1  fitted, in part
+gb200-nvl72       1   1  fitted, in part
+gb200-racks       2   -  fitted
+gh200-ib          2   -
+h100-efa         15  24  over 10: two runs of one source differ by up to twice at 64 to 512 MiB
+h100-ib           3  19
+h100-nvlink       3   1
+h100-pcie         1   -  fitted
+h100-roce         1   -
+h100-tcpx         1   1  fitted
+h20-ib            -  21  fitted, in part
+h200-nvlink       4   1
+h200-roce         7   4
+h800-nvlink       4   1  fitted
+l40s-pcie         4   3  fitted
+rtx2080ti-nvlink  6   1  fitted
+rtx2080ti-pcie    1   2  fitted
+rtx4090-pcie      2   6  fitted
+rtx5090-pcie      2   2  fitted
+v100-25g          6   1  fitted
+v100-ib100        8   -  fitted
+v100-nvlink       2   4  fitted
+v100-pcie         -   5  fitted
+'
+if ! "$STEPLINE" validate collectives --json >"$out"; then
+    echo "validate collectives failed"
+    exit 1
+fi
+# One line a family: name, busbw, latency (null where there are no rows), from the summary's objects.
+sed -n '/"summary"/,$p' "$out" | tr -d ' ",' | awk -F: -v bounds="$bounds" '
+BEGIN {
+    n = split(bounds, lines, "\n")
+    for (i = 1; i <= n; i++)
+        if (split(lines[i], word, " ") >= 3) {
+            large[word[1]] = word[2]
+            small[word[1]] = word[3]
+            if ((word[2] != "-" && word[2] > 10 || word[3] != "-" && word[3] > 25) && lines[i] !~ /over/) {
+                print word[1] ": a bound over 10 or 25 without a reason"
+                bad = 1
+            }
+        }
+}
+function hold(what, found, bound) {
+    if (found == "null" && bound == "-")
+        return
+    if (found == "null" || bound == "-" || 100 * found > bound) {
+        print name ": " what " off by " (found == "null" ? "nothing" : sprintf("%.1f %%", 100 * found)) ", bound " bound
+        bad = 1
+    }
+}
+$1 == "family" {
+    name = $2
+    seen[name] = 1
+    if (!(name in large)) {
+        print name ": no bound"
+        bad = 1
+    }
+}
+$1 == "busbw_median_error" { hold("busbw", $2, large[name]) }
+$1 == "latency_median_error" { hold("time", $2, small[name]) }
+END {
+    for (name in large)
+        if (!(name in seen)) {
+            print name ": no rows"
+            bad = 1
+        }
+    exit bad
+}'

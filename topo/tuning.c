@@ -7,7 +7,8 @@
 
 static const char SECTION[] = "nccl";
 
-const char *const TOPO_TUNING_OP_NAMES[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all", NULL};
+const char *const TOPO_TUNING_OP_NAMES[] = {"all_reduce", "all_gather", "reduce_scatter",
+                                            "all_to_all", "broadcast",  NULL};
 
 void topo_tuning_init(TopoTuning *tuning)
 {

@@ -6,13 +6,14 @@
 // + S c / B), with c = 2 (n - 1)/n for all-reduce and (n - 1)/n for the others, so that B is the bus
 // bandwidth of nccl-tests. The keys are what was measured:
 //
-//   OP_N = ALPHA, B; ALPHA, B; ...    N ranks in one island, OP one of all_reduce, all_gather,
-//   reduce_scatter, all_to_all OP_across = ALPHA, STEP, B; ...   islands N times: ALPHA + STEP x log2 N
-//   (all_reduce), x (N - 1) (others) switch_reduces = yes              the islands' switches add and copy
-//   (NVLS) network_reduces = yes             the network's switch does too (SHARP)
+//   OP_N = ALPHA, B; ALPHA, B; ...    N ranks in one island; OP one of all_reduce, all_gather,
+//                                     reduce_scatter, all_to_all, broadcast
+//   OP_across = ALPHA, STEP, B; ...   islands N times: ALPHA + STEP x log2 N (all_reduce), x (N - 1) (others)
+//   switch_reduces = yes              the islands' switches add and copy (NVLS)
+//   network_reduces = yes             the network's switch does too (SHARP)
 //
 // One line may stand alone (it is the last), two are the first and the last. Between measured numbers of
-// ranks the nearest one is taken, its alpha scaled by the number of steps that the algorithm takes
+// ranks the nearest one is taken; its alpha is scaled as NCCL's own latencies of the two shapes differ
 // (coll/nccl.h).
 #pragma once
 
@@ -27,6 +28,7 @@ typedef enum {
     TOPO_TUNING_ALL_GATHER,
     TOPO_TUNING_REDUCE_SCATTER,
     TOPO_TUNING_ALL_TO_ALL,
+    TOPO_TUNING_BROADCAST, // where it is absent, all_gather stands for it
     TOPO_TUNING_OPS,
 } TopoTuningOp;
 
