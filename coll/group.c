@@ -264,6 +264,8 @@ void coll_group_arrive(CollGroup *group, CollOp op, gint64 bytes)
     if (++group->arrived < shape->ranks)
         return;
     group->arrived = 0;
+    if (group->started != NULL)
+        group->started(group->user, group);
     coll_group_start(group);
 }
 

@@ -44,6 +44,7 @@ struct CollGroup {
     guint32 arrived;      // members that wait for the present collective
     guint64 left;         // messages that have not arrived
     gint64 *sent;         // bytes sent per rank, all collectives together; owned
+    CollDone started;     // may be set after new: called when the last member has arrived, before any message
     CollDone done;        //
     gpointer user;        // borrowed
 };

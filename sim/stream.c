@@ -3,77 +3,107 @@
 
 #include <string.h>
 
-static void sim_streams_ended(gpointer owner, const SimEvent *event)
+#include "sim/pace.h"
+
+static SimLane *sim_streams_lane(const SimStreams *streams, guint32 rank, guint32 stream)
 {
-    sim_streams_end(owner, event->a, event->b);
+    return &streams->lanes[(gsize)rank * streams->width + stream];
 }
 
-void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *program, guint32 ranks,
-                      SimTrace *trace, SimJoin join, gpointer user)
+static void sim_streams_ended(gpointer owner, const SimEvent *event)
 {
-    guint32 width = sim_program_streams(program);
-    g_assert(width > 0 && width < 256 && ranks > 0);
+    SimStreams *streams = owner;
+    if (event->order == sim_streams_lane(streams, event->a, event->b)->generation)
+        sim_streams_end(streams, event->a, event->b);
+}
+
+void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *const *programs,
+                      const guint32 *runs, guint32 ranks, SimTrace *trace, SimJoin join, gpointer user)
+{
+    g_assert(ranks > 0);
     *streams = (SimStreams){.engine = engine,
-                            .program = program,
+                            .programs = programs,
+                            .runs = runs,
                             .trace = trace,
                             .ranks = ranks,
-                            .width = width,
-                            .left = (guint64)ranks * program->ops->len,
                             .join = join,
                             .user = user};
-    streams->ended = g_new0(guint32, (gsize)ranks * width);
-    streams->started = g_new(Ps, (gsize)ranks * width);
-    for (gsize i = 0; i < (gsize)ranks * width; i++)
-        streams->started[i] = -1;
+    for (guint32 rank = 0; rank < ranks; rank++) {
+        streams->width = MAX(streams->width, sim_program_streams(sim_streams_program(streams, rank)));
+        streams->left += sim_streams_program(streams, rank)->ops->len;
+    }
+    g_assert(streams->width > 0 && streams->width < 256);
+    streams->lanes = g_new0(SimLane, (gsize)ranks * streams->width);
+    streams->moving = g_new0(guint32, ranks);
+    for (gsize i = 0; i < (gsize)ranks * streams->width; i++)
+        streams->lanes[i].started = -1;
     sim_engine_handle(engine, SIM_HANDLER_TASK, sim_streams_ended, streams);
 }
 
 void sim_streams_clear(SimStreams *streams)
 {
-    g_free(streams->ended);
-    g_free(streams->started);
+    g_free(streams->lanes);
+    g_free(streams->moving);
     memset(streams, 0, sizeof *streams);
 }
 
 // The id of the operation that a rank's stream is at; G_MAXUINT32: it is through.
 static guint32 sim_streams_at(const SimStreams *streams, guint32 rank, guint32 stream)
 {
-    const GArray *order = streams->program->order->pdata[stream];
-    guint32 position = streams->ended[(gsize)rank * streams->width + stream];
+    const SimProgram *program = sim_streams_program(streams, rank);
+    if (stream >= sim_program_streams(program))
+        return G_MAXUINT32;
+    const GArray *order = program->order->pdata[stream];
+    guint32 position = sim_streams_lane(streams, rank, stream)->ended;
     return position < order->len ? ((const guint32 *)(const void *)order->data)[position] : G_MAXUINT32;
 }
 
 static gboolean sim_streams_ready(const SimStreams *streams, guint32 rank, const SimOp *op)
 {
-    const SimWait *waits = (const SimWait *)(const void *)streams->program->waits->data;
+    const SimWait *waits = (const SimWait *)(const void *)sim_streams_program(streams, rank)->waits->data;
+    const SimLane *lanes = sim_streams_lane(streams, rank, 0);
     for (guint32 i = op->first_wait; i < op->first_wait + op->n_waits; i++)
-        if (streams->ended[(gsize)rank * streams->width + waits[i].stream] < waits[i].count)
+        if (lanes[waits[i].stream].ended < waits[i].count)
             return FALSE;
     return TRUE;
 }
 
-static void sim_streams_try(SimStreams *streams, guint32 rank, guint32 stream)
+// Pushes the end of a timed operation, given the work that it has left now.
+static void sim_streams_push(SimStreams *streams, guint32 rank, guint32 stream, guint32 slow)
 {
-    gsize slot = (gsize)rank * streams->width + stream;
-    if (streams->started[slot] >= 0)
-        return;
-    guint32 id = sim_streams_at(streams, rank, stream);
-    if (id == G_MAXUINT32)
-        return;
-    const SimOp *op = sim_program_op(streams->program, id);
-    if (!sim_streams_ready(streams, rank, op))
-        return;
-    streams->started[slot] = streams->engine->now;
-    if (op->work == SIM_WORK_JOINT) {
-        streams->join(streams->user, rank, id);
-        return;
-    }
-    SimEvent end = {.time = streams->engine->now + op->duration,
+    SimLane *lane = sim_streams_lane(streams, rank, stream);
+    lane->generation++;
+    SimEvent end = {.time = streams->engine->now +
+                            (streams->moving[rank] > 0 ? sim_pace_time(lane->left, slow) : lane->left),
                     .key = (guint64)rank << 8 | stream,
+                    .order = lane->generation,
                     .handler = SIM_HANDLER_TASK,
                     .a = rank,
                     .b = stream};
     sim_engine_push(streams->engine, &end);
+}
+
+static void sim_streams_try(SimStreams *streams, guint32 rank, guint32 stream)
+{
+    SimLane *lane = sim_streams_lane(streams, rank, stream);
+    if (lane->started >= 0)
+        return;
+    guint32 id = sim_streams_at(streams, rank, stream);
+    if (id == G_MAXUINT32)
+        return;
+    const SimOp *op = sim_program_op(sim_streams_program(streams, rank), id);
+    if (!sim_streams_ready(streams, rank, op))
+        return;
+    lane->started = streams->engine->now;
+    if (op->work == SIM_WORK_JOINT) {
+        streams->join(streams->user, rank, id);
+        return;
+    }
+    lane->left = op->duration;
+    if (streams->scale != NULL)
+        lane->left = (Ps)(((__int128)op->duration * streams->scale(streams->scale_user, rank, id) + 999999) / 1000000);
+    lane->since = streams->engine->now;
+    sim_streams_push(streams, rank, stream, op->slow);
 }
 
 void sim_streams_start(SimStreams *streams)
@@ -83,15 +113,48 @@ void sim_streams_start(SimStreams *streams)
             sim_streams_try(streams, rank, stream);
 }
 
+// The first joint operation of a rank begins to move, or the last has ended: timed ones change their rate.
+static void sim_streams_repace(SimStreams *streams, guint32 rank, gboolean was_slow)
+{
+    for (guint32 stream = 0; stream < streams->width; stream++) {
+        SimLane *lane = sim_streams_lane(streams, rank, stream);
+        if (lane->started < 0)
+            continue;
+        const SimOp *op =
+            sim_program_op(sim_streams_program(streams, rank), sim_streams_at(streams, rank, stream));
+        if (op->work != SIM_WORK_TIMED || op->slow == 0)
+            continue;
+        Ps elapsed = streams->engine->now - lane->since;
+        lane->left -= MIN(lane->left, was_slow ? sim_pace_done(elapsed, op->slow) : elapsed);
+        lane->since = streams->engine->now;
+        sim_streams_push(streams, rank, stream, op->slow);
+    }
+}
+
+void sim_streams_move(SimStreams *streams, guint32 rank, guint32 stream)
+{
+    SimLane *lane = sim_streams_lane(streams, rank, stream);
+    g_assert(lane->started >= 0 && !lane->moving);
+    lane->started = streams->engine->now;
+    lane->moving = TRUE;
+    if (streams->moving[rank]++ == 0)
+        sim_streams_repace(streams, rank, FALSE);
+}
+
 void sim_streams_end(SimStreams *streams, guint32 rank, guint32 stream)
 {
-    gsize slot = (gsize)rank * streams->width + stream;
-    g_assert(streams->started[slot] >= 0);
+    SimLane *lane = sim_streams_lane(streams, rank, stream);
+    g_assert(lane->started >= 0);
     guint32 id = sim_streams_at(streams, rank, stream);
-    sim_trace_add(streams->trace, rank, id, streams->started[slot], streams->engine->now);
-    streams->started[slot] = -1;
-    streams->ended[slot]++;
+    sim_trace_add(streams->trace, rank, id, lane->started, streams->engine->now);
+    lane->started = -1;
+    lane->ended++;
     streams->left--;
+    if (lane->moving) {
+        lane->moving = FALSE;
+        if (--streams->moving[rank] == 0)
+            sim_streams_repace(streams, rank, TRUE);
+    }
     for (guint32 other = 0; other < streams->width; other++)
         sim_streams_try(streams, rank, other);
 }
@@ -108,10 +171,10 @@ char *sim_streams_stuck(const SimStreams *streams)
             guint32 id = sim_streams_at(streams, rank, stream);
             if (id == G_MAXUINT32)
                 continue;
-            gboolean runs = streams->started[(gsize)rank * streams->width + stream] >= 0;
+            const SimLane *lane = sim_streams_lane(streams, rank, stream);
             g_string_append_printf(out, "%srank %u %s '%s'", named == 0 ? "" : ", ", rank,
-                                   runs ? "is in" : "waits before",
-                                   sim_program_op(streams->program, id)->name);
+                                   lane->started >= 0 ? "is in" : "waits before",
+                                   sim_program_op(sim_streams_program(streams, rank), id)->name);
             named++;
         }
     }

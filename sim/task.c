@@ -1,12 +1,33 @@
 // sim/task.c: building programs.
 #include "sim/task.h"
 
-const char *const SIM_KIND_NAMES[] = {"forward",        "backward",   "optimizer", "all_reduce",
-                                      "reduce_scatter", "all_gather", "broadcast", NULL};
+const char *const SIM_KIND_NAMES[] = {"forward",        "backward",   "recompute", "optimizer", "all_reduce",
+                                      "reduce_scatter", "all_gather", "broadcast", "send",      "copy",
+                                      "load",           "launch",     NULL};
+G_STATIC_ASSERT(G_N_ELEMENTS(SIM_KIND_NAMES) == SIM_KINDS + 1);
 
-gboolean sim_kind_is_compute(SimKind kind)
+SimClass sim_kind_class(SimKind kind)
 {
-    return kind == SIM_KIND_FORWARD || kind == SIM_KIND_BACKWARD || kind == SIM_KIND_OPTIMIZER;
+    switch (kind) {
+    case SIM_KIND_FORWARD:
+    case SIM_KIND_BACKWARD:
+    case SIM_KIND_RECOMPUTE:
+    case SIM_KIND_OPTIMIZER:
+        return SIM_CLASS_COMPUTE;
+    case SIM_KIND_LOAD:
+        return SIM_CLASS_LOADER;
+    case SIM_KIND_LAUNCH:
+        return SIM_CLASS_LAUNCH;
+    case SIM_KIND_ALL_REDUCE:
+    case SIM_KIND_REDUCE_SCATTER:
+    case SIM_KIND_ALL_GATHER:
+    case SIM_KIND_BROADCAST:
+    case SIM_KIND_SEND:
+    case SIM_KIND_COPY:
+    case SIM_KINDS:
+        break;
+    }
+    return SIM_CLASS_COMMUNICATION;
 }
 
 static void sim_op_clear(gpointer data)
@@ -21,6 +42,7 @@ SimProgram *sim_program_new(void)
     program->ops = g_array_new(FALSE, FALSE, sizeof(SimOp));
     g_array_set_clear_func(program->ops, sim_op_clear);
     program->waits = g_array_new(FALSE, FALSE, sizeof(SimWait));
+    program->effects = g_array_new(FALSE, FALSE, sizeof(SimEffect));
     program->order = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     return program;
 }
@@ -32,6 +54,7 @@ void sim_program_free(SimProgram *program)
     g_ptr_array_unref(program->streams);
     g_array_unref(program->ops);
     g_array_unref(program->waits);
+    g_array_unref(program->effects);
     g_ptr_array_unref(program->order);
     g_free(program);
 }
@@ -52,6 +75,8 @@ guint32 sim_program_add(SimProgram *program, const SimOp *op)
     own.position = order->len;
     own.first_wait = program->waits->len;
     own.n_waits = 0;
+    own.first_effect = program->effects->len;
+    own.n_effects = 0;
     own.name = g_strdup(op->name);
     g_array_append_val(program->ops, own);
     g_array_append_val(order, id);
@@ -64,6 +89,21 @@ void sim_program_wait(SimProgram *program, guint32 id)
     SimOp *last = &((SimOp *)(void *)program->ops->data)[program->ops->len - 1];
     const SimOp *other = sim_program_op(program, id);
     SimWait wait = {.stream = other->stream, .count = other->position + 1};
+    for (guint32 i = last->first_wait; i < last->first_wait + last->n_waits; i++) {
+        SimWait *known = &g_array_index(program->waits, SimWait, i);
+        if (known->stream == wait.stream) {
+            known->count = MAX(known->count, wait.count);
+            return;
+        }
+    }
     g_array_append_val(program->waits, wait);
     last->n_waits++;
+}
+
+void sim_program_effect(SimProgram *program, guint32 kind, gboolean at_end, gint64 bytes)
+{
+    g_assert(program->ops->len > 0);
+    SimEffect effect = {.kind = kind, .at_end = at_end, .bytes = bytes};
+    g_array_append_val(program->effects, effect);
+    ((SimOp *)(void *)program->ops->data)[program->ops->len - 1].n_effects++;
 }

@@ -1,6 +1,6 @@
 // sim/task.h: what ranks do: a program of operations on in-order streams, shared by all ranks that run it.
 //
-// A program is built once (sim_program_add, sim_program_wait) and then only read. A rank that runs it keeps
+// A program is built once (sim_program_add, sim_program_wait, sim_program_effect) and then only read. A rank that runs it keeps
 // nothing but its position: how many operations of each stream have ended (sim/stream.h). So an operation
 // waits for others by (stream, count): "the first count operations of that stream have ended", as a CUDA
 // stream waits for an event.
@@ -21,16 +21,34 @@ typedef enum {
 typedef enum {
     SIM_KIND_FORWARD,
     SIM_KIND_BACKWARD,
+    SIM_KIND_RECOMPUTE, // forward again, during the backward pass
     SIM_KIND_OPTIMIZER,
     SIM_KIND_ALL_REDUCE,
     SIM_KIND_REDUCE_SCATTER,
     SIM_KIND_ALL_GATHER,
     SIM_KIND_BROADCAST,
+    SIM_KIND_SEND, // from one pipeline stage to the next, for both ends
+    SIM_KIND_COPY, // between device and host
+    SIM_KIND_LOAD, // the data loader
+    SIM_KIND_LAUNCH, // the host, launching kernels
     SIM_KINDS,
 } SimKind;
 
 extern const char *const SIM_KIND_NAMES[]; // "forward", ..., "all_reduce", NULL
-gboolean sim_kind_is_compute(SimKind kind);
+
+// Classes of time (step/explain.h).
+typedef enum {
+    SIM_CLASS_COMPUTE,
+    SIM_CLASS_COMMUNICATION,
+    SIM_CLASS_LOADER,
+    SIM_CLASS_LAUNCH,
+} SimClass;
+
+SimClass sim_kind_class(SimKind kind);
+static inline gboolean sim_kind_is_compute(SimKind kind)
+{
+    return sim_kind_class(kind) == SIM_CLASS_COMPUTE;
+}
 
 typedef struct {
     guint32 stream;     // index of its stream
@@ -40,10 +58,14 @@ typedef struct {
     Ps duration;        // of SIM_WORK_TIMED
     gint64 bytes;       // of SIM_WORK_JOINT: the collective's vector; else 0
     guint32 dimension;  // of SIM_WORK_JOINT: which of the rank's groups
+    guint32 slow;       // of SIM_WORK_TIMED: per mille by which it slows while a joint operation runs (sim/pace.h)
+    double flops;       // that it computes (for checks and rates)
     gint32 layer;       // block of the model, -1: none
     gint32 micro_batch; // -1: none
     guint32 first_wait; // its waits are waits[first_wait ..]
     guint32 n_waits;    //
+    guint32 first_effect; // on memory: effects[first_effect ..]
+    guint32 n_effects;    //
     char *name;         // owned: "layer 31 backward"
 } SimOp;
 
@@ -51,10 +73,18 @@ typedef struct {
     guint32 stream, count; // until count operations of stream have ended
 } SimWait;
 
+// Memory that an operation takes or gives back, when it starts or when it ends.
+typedef struct {
+    guint32 kind;    // the caller's own numbering
+    gboolean at_end; //
+    gint64 bytes;    // > 0: taken
+} SimEffect;
+
 typedef struct {
     GPtrArray *streams; // of char *: names, owned ("compute", "dp")
     GArray *ops;        // of SimOp, in the order in which they were added
     GArray *waits;      // of SimWait
+    GArray *effects;    // of SimEffect
     GPtrArray *order;   // of GArray * of guint32: the op ids of each stream, in order
 } SimProgram;
 
@@ -68,6 +98,9 @@ guint32 sim_program_add_stream(SimProgram *program, const char *name);
 guint32 sim_program_add(SimProgram *program, const SimOp *op);
 // The operation added last waits until op id has ended (and with it all before it on its stream).
 void sim_program_wait(SimProgram *program, guint32 id);
+
+// The operation added last has an effect on memory.
+void sim_program_effect(SimProgram *program, guint32 kind, gboolean at_end, gint64 bytes);
 
 static inline const SimOp *sim_program_op(const SimProgram *program, guint32 id)
 {

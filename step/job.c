@@ -2,19 +2,17 @@
 #include "step/job.h"
 
 #include "coll/measure.h"
+#include "step/cost.h"
 
 StepJob *step_job_new(void)
 {
     StepJob *job = g_new0(StepJob, 1);
-    job->optimizer = STEP_OPTIMIZER_ADAM_MIXED;
-    job->gradient_bytes = 2;
-    job->overlap = TRUE;
-    job->bucket = G_GINT64_CONSTANT(25) << 20;
-    job->first_bucket = 1 << 20;
+    step_plan_init(&job->plan);
     job->chunk = COLL_CHUNK_DEFAULT;
     job->counting = MODEL_COUNT_6N_ATTENTION;
     job->precision = TOPO_PRECISION_BF16;
     job->update = STEP_UPDATE_MEMORY;
+    job->reality.slow_factor = 1;
     return job;
 }
 
@@ -26,6 +24,7 @@ void step_job_free(StepJob *job)
     g_free(job->text);
     model_spec_free(job->model);
     topo_machine_free(job->machine);
+    step_framework_free(job->framework);
     g_free(job);
 }
 
@@ -34,27 +33,36 @@ double step_job_peak(const StepJob *job)
     return job->machine->device->peak[job->precision];
 }
 
+double step_job_tokens(const StepJob *job)
+{
+    return (double)job->plan.batch * (double)job->plan.sequence;
+}
+
 double step_job_flops(const StepJob *job)
 {
-    return (double)(job->tokens / job->dp) * model_count_flops(job->model, job->counting, job->sequence);
+    return step_job_tokens(job) * model_count_flops(job->model, job->counting, job->plan.sequence);
+}
+
+gboolean step_job_is_plain(const StepJob *job)
+{
+    return job->plan.dp == job->plan.gpus && job->plan.zero == 0;
 }
 
 gint64 step_job_gradient(const StepJob *job)
 {
-    return model_count_parameters(job->model) * job->gradient_bytes;
+    return model_count_parameters(job->model) * job->plan.gradient_bytes;
 }
 
-double step_job_compute_s(const StepJob *job)
-{
-    return step_job_flops(job) / (job->efficiency * step_job_peak(job));
-}
-
-double step_job_update_s(const StepJob *job)
+double step_job_update_s(const StepJob *job, double parameters)
 {
     if (job->update == STEP_UPDATE_NONE)
         return 0;
-    double bytes = job->optimizer == STEP_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
-    return bytes * (double)model_count_parameters(job->model) / job->machine->device->memory_bandwidth;
+    double bytes = job->plan.optimizer == STEP_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
+    if (job->framework == NULL)
+        return bytes * parameters / job->machine->device->memory_bandwidth;
+    const StepCost cost = {
+        .device = job->machine->device, .framework = job->framework, .precision = job->precision};
+    return step_cost_update(&cost, parameters, bytes + (double)job->plan.gradient_bytes - 2);
 }
 
 void step_job_chooser(const StepJob *job, CollNccl *nccl, CollChooser *chooser, gconstpointer *choose)

@@ -1,4 +1,4 @@
-// step/job.h: one training step to be simulated: a model, a machine, and how the work is split and timed.
+// step/job.h: one training step to be simulated: a model, a machine, a plan, and how all that is timed.
 #pragma once
 
 #include <glib.h>
@@ -7,7 +7,8 @@
 #include "models/count.h"
 #include "models/spec.h"
 #include "sim/queue.h"
-#include "step/states.h"
+#include "step/framework.h"
+#include "step/plan.h"
 #include "topo/machine.h"
 
 // What the optimizer costs in time.
@@ -16,31 +17,34 @@ typedef enum {
     STEP_UPDATE_MEMORY, // the bytes that it reads and writes, at the chip's memory bandwidth
 } StepUpdate;
 
+// What a real cluster adds; all off by default.
+typedef struct {
+    guint32 slow_ranks;      // ranks 0 .. slow_ranks - 1 compute slower
+    double slow_factor;      // by this factor, >= 1
+    double jitter;           // every operation takes up to this fraction longer, evenly distributed
+    guint64 seed;            // of the jitter
+    double loader;           // sequences a second that the data loader of one data-parallel rank reads; 0: no limit
+} StepReality;
+
 typedef struct {
     char *name;           // owned: of the scenario
     char *text;           // owned: the scenario as read, with its overrides
     ModelSpec *model;     // owned
     TopoMachine *machine; // owned
-    // The split.
-    guint32 dp;              // data-parallel ranks; equal to the machine's GPUs
-    gint64 tokens;           // of a step, all ranks together; whole sequences on every rank
-    gint64 sequence;         // tokens of a sequence
-    StepOptimizer optimizer; //
-    gint64 gradient_bytes;   // of one parameter
+    StepPlan plan;        // checked
     // Communication.
-    gboolean overlap;      // all-reduce while the backward pass still runs
-    gint64 bucket;         // cap of a gradient bucket, bytes; G_MAXINT64: one bucket
-    gint64 first_bucket;   // cap of the first
-    gboolean bucket_split; // a parameter may be cut at a cap
     gboolean nccl;         // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
-    const CollAlgo *algorithm; // borrowed: of the table; NULL: NCCL's choice, or the ring
+    const CollAlgo *algorithm; // borrowed: of the table, for all-reduce; NULL: NCCL's choice, or the ring
     const char *protocol;      // static: NCCL's protocol; NULL: its choice
     gint64 chunk;              // bytes, of messages
     // Compute.
-    double efficiency;       // fraction of peak of all model FLOPs
-    ModelCounting counting;  //
-    TopoPrecision precision; // whose peak counts
-    StepUpdate update;       //
+    double efficiency;        // fraction of peak of all model FLOPs; 0: by operator
+    StepFramework *framework; // owned; NULL with an efficiency
+    ModelCounting counting;   //
+    TopoPrecision precision;  // whose peak counts
+    StepUpdate update;        //
+    gboolean gradient_norm;   // the gradient's norm is summed over all ranks before the optimizer runs
+    StepReality reality;
     // How to run it; never changes the result.
     SimQueueKind queue; //
     gboolean no_fuse;   // without the shortcut of sim/route.h
@@ -52,16 +56,19 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(StepJob, step_job_free)
 
 // FLOP/s of one GPU at the job's precision.
 double step_job_peak(const StepJob *job);
-// Model FLOPs of one rank in a step, forward and backward.
+// Tokens of a step, all ranks together.
+double step_job_tokens(const StepJob *job);
+// Model FLOPs of a step, forward and backward, all ranks together.
 double step_job_flops(const StepJob *job);
 // How the job's collectives are chosen and costed: fills nccl (caller's storage) where the job wants NCCL's
 // choice, and the chooser with what it is to be called with (nccl or the algorithm).
 void step_job_chooser(const StepJob *job, CollNccl *nccl, CollChooser *chooser, gconstpointer *choose);
-// Bytes of one rank's gradient.
+// Whether data parallelism over all GPUs is the only split, with whole states: the documents' case.
+gboolean step_job_is_plain(const StepJob *job);
+// Bytes of the whole model's gradient.
 gint64 step_job_gradient(const StepJob *job);
-// Time of one rank's forward and backward compute.
-double step_job_compute_s(const StepJob *job);
-// Time of one rank's optimizer: bytes read and written over memory bandwidth. Mixed-precision Adam and fp32
-// Adam touch 28 bytes a parameter (read gradient, weight, momentum and variance, write the last three and the
-// 16-bit weight), SGD with momentum 14. 0 with STEP_UPDATE_NONE.
-double step_job_update_s(const StepJob *job);
+// Seconds of the optimizer for parameters whose states a rank holds. With an efficiency: bytes read and written over
+// memory bandwidth (mixed-precision Adam and fp32 Adam 28 bytes a parameter: read gradient, weight, momentum and
+// variance, write the last three and the 16-bit weight; SGD with momentum 14). By operator: step_cost_update. 0
+// with STEP_UPDATE_NONE.
+double step_job_update_s(const StepJob *job, double parameters);

@@ -1,191 +1,188 @@
-// step/lower.c: a job as a program.
+// step/lower.c: stages as programs: the schedule's passes, and what comes before and after them.
 #include "step/lower.h"
 
-#include <math.h>
-
 #include "base/error.h"
-#include "models/tensor.h"
-#include "step/bucket.h"
+#include "step/lowering.h"
 
-enum { STREAM_COMPUTE, STREAM_DP };
-enum { LOWER_TENSORS = 18 }; // of a block, at most (models/tensor.c)
-
-// The compute stream under construction: FLOPs done so far, and the time they take. Times of operations are
-// differences of rounded running totals, so that their sum is the whole, rounded up once.
-typedef struct {
-    const StepJob *job;
-    SimProgram *program;
-    double rate;  // FLOP/s
-    double flops; // done so far
-    Ps now;       // time of that
-    guint32 last; // op id, G_MAXUINT32: none yet
-} Lowering;
-
-static char *lower_block_name(const StepJob *job, gint64 block, const char *what)
+static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *items, guint32 stage)
 {
-    if (block == 0)
-        return g_strdup_printf("embedding %s", what);
-    if (block == job->model->layers + 1)
-        return g_strdup_printf("head %s", what);
-    return g_strdup_printf("layer %" G_GINT64_FORMAT " %s", block - 1, what);
+    *lowering = (Lowering){.job = job,
+                           .plan = &job->plan,
+                           .items = items,
+                           .program = sim_program_new(),
+                           .stage = stage,
+                           .launched = LOWER_NONE,
+                           .last = LOWER_NONE,
+                           .kind = SIM_KIND_FORWARD};
+    lowering->memory =
+        step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
+    for (guint i = 0; i < LOWER_STREAMS; i++)
+        lowering->streams[i] = LOWER_NONE;
+    lowering->waits = g_array_new(FALSE, FALSE, sizeof(guint32));
+    lowering->effects = g_array_new(FALSE, FALSE, sizeof(SimEffect));
+    lowering->unit_ends = g_array_new(FALSE, FALSE, sizeof(guint32));
+    lowering->fetched = g_array_new(FALSE, TRUE, sizeof(guint32));
+    g_array_set_size(lowering->fetched, (guint)job->model->layers + 2);
+    lowering->copied = g_array_new(FALSE, TRUE, sizeof(guint32));
+    lowering->chunks = g_ptr_array_new_with_free_func((GDestroyNotify)lowering_chunk_free);
+    lowering_stream(lowering, LOWER_COMPUTE);
+    for (guint32 chunk = 0; chunk < job->plan.chunks; chunk++)
+        g_ptr_array_add(lowering->chunks, lowering_chunk_new(lowering, chunk));
 }
 
-// Computes up to a running total of FLOPs as one operation of a block, unless that takes no time.
-static void lower_compute(Lowering *lowering, double flops, SimKind kind, gint64 block)
+static void lower_clear(Lowering *lowering)
 {
-    Ps end = 0;
-    gboolean fits = units_ps_from_seconds(flops / lowering->rate, &end);
-    g_assert(fits); // the reader of the scenario has checked the whole
-    lowering->flops = flops;
-    if (end <= lowering->now)
+    g_array_unref(lowering->waits);
+    g_array_unref(lowering->effects);
+    g_array_unref(lowering->unit_ends);
+    g_array_unref(lowering->fetched);
+    g_array_unref(lowering->copied);
+    g_ptr_array_unref(lowering->chunks);
+}
+
+// Bytes that a stage sends to the next for a micro-batch: its activations, in 16 bits.
+static gint64 lower_sent(const Lowering *lowering)
+{
+    const StepPlan *plan = lowering->plan;
+    gint64 whole = 2 * plan->micro_batch * plan->sequence * lowering->job->model->hidden / plan->cp;
+    return plan->sp || plan->scatter_gather ? whole / plan->tp : whole;
+}
+
+// Receives what a pass begins with.
+static void lower_receive(Lowering *lowering, gboolean backward)
+{
+    const StepPlan *plan = lowering->plan;
+    g_autofree char *name = g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "input");
+    guint32 id = lowering_join(lowering, backward ? LOWER_RECV_BACKWARD : LOWER_RECV_FORWARD, SIM_KIND_SEND,
+                               backward ? STEP_JOINT_RECV_BACKWARD : STEP_JOINT_RECV_FORWARD,
+                               lower_sent(lowering), name, LOWER_NONE);
+    // Parts that were sent by each rank of a tensor group are gathered there (Narayanan et al. 2021, section 4.1).
+    if (plan->scatter_gather && !plan->sp && plan->tp > 1)
+        id = lowering_join(lowering, LOWER_TP, SIM_KIND_ALL_GATHER, STEP_GROUP_TP,
+                           lower_sent(lowering) * plan->tp, name, id);
+    lowering_wait(lowering, id);
+}
+
+static void lower_send(Lowering *lowering, gboolean backward)
+{
+    g_autofree char *name = g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "output");
+    lowering_cut(lowering);
+    lowering_join(lowering, backward ? LOWER_SEND_BACKWARD : LOWER_SEND_FORWARD, SIM_KIND_SEND,
+                  backward ? STEP_JOINT_SEND_BACKWARD : STEP_JOINT_SEND_FORWARD, lower_sent(lowering), name,
+                  lowering->last);
+}
+
+// The loader reads one micro-batch ahead, so that the step begins with one in hand and ends with the next step's.
+static guint32 lower_load(Lowering *lowering)
+{
+    if (lowering->job->reality.loader <= 0)
+        return LOWER_NONE;
+    double seconds = (double)lowering->plan->micro_batch / lowering->job->reality.loader;
+    return lowering_timed(lowering, LOWER_LOADER, SIM_KIND_LOAD, seconds, "micro-batch", LOWER_NONE);
+}
+
+static void lower_pass(Lowering *lowering, const PipeStep *step, GArray *loads)
+{
+    const StepPlan *plan = lowering->plan;
+    LowerChunk *chunk = lowering->chunks->pdata[step->chunk];
+    gboolean begins = lowering->stage == 0 && step->chunk == 0;
+    gboolean ends = lowering->stage == plan->pp - 1 && step->chunk == plan->chunks - 1;
+    lowering->micro_batch = (gint32)step->micro_batch;
+    lowering_cut(lowering);
+    if (!step->backward) {
+        if (begins && step->micro_batch > 0 && loads->len > 0)
+            lowering_wait(lowering, g_array_index(loads, guint32, step->micro_batch - 1));
+        if (!begins)
+            lower_receive(lowering, FALSE);
+        lowering_forward(lowering, chunk);
+        if (!ends)
+            lower_send(lowering, FALSE);
         return;
-    g_autofree char *name = lower_block_name(lowering->job, block, SIM_KIND_NAMES[kind]);
-    SimOp op = {.stream = STREAM_COMPUTE,
-                .work = SIM_WORK_TIMED,
-                .kind = kind,
-                .duration = end - lowering->now,
-                .layer = (gint32)block,
-                .micro_batch = 0,
-                .name = name};
-    lowering->last = sim_program_add(lowering->program, &op);
-    lowering->now = end;
-}
-
-// Forward and backward FLOPs of a tensor's matmul, and of the attention core before it, all tokens of a rank.
-typedef struct {
-    double matmul, attention;
-} LowerWork;
-
-static LowerWork lower_work(const StepJob *job, const ModelTensor *tensor)
-{
-    double tokens = (double)(job->tokens / job->dp);
-    LowerWork work = {.matmul = tokens * 6 * (double)tensor->multiplied};
-    if (tensor->attention)
-        work.attention = tokens * model_count_attention(job->model, job->counting, job->sequence);
-    return work;
-}
-
-static void lower_forward(Lowering *lowering, const GArray *tensors)
-{
-    double flops = lowering->flops;
-    for (guint i = 0; i < tensors->len; i++) {
-        const ModelTensor *tensor = &g_array_index(tensors, ModelTensor, i);
-        LowerWork work = lower_work(lowering->job, tensor);
-        flops += (work.matmul + work.attention) / 3;
-        gboolean ends =
-            i + 1 == tensors->len || g_array_index(tensors, ModelTensor, i + 1).block != tensor->block;
-        if (ends)
-            lower_compute(lowering, flops, SIM_KIND_FORWARD, tensor->block);
     }
+    if (!ends)
+        lower_receive(lowering, TRUE);
+    lowering_backward(lowering, chunk);
+    if (!begins)
+        lower_send(lowering, TRUE);
 }
 
-static guint32 lower_bucket(Lowering *lowering, const StepBucket *bucket, const GArray *tensors,
-                            guint32 number, guint32 after)
+static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint32 stage, StepLowered *lowered)
 {
-    const StepJob *job = lowering->job;
-    guint32 n = tensors->len;
-    gint64 from = g_array_index(tensors, ModelTensor, n - 1 - bucket->first).block;
-    gint64 to = g_array_index(tensors, ModelTensor, n - 1 - bucket->last).block;
-    g_autofree char *first = lower_block_name(job, from, "");
-    g_autofree char *last = lower_block_name(job, to, "");
-    g_strchomp(first);
-    g_strchomp(last);
-    g_autofree char *name = from == to ? g_strdup_printf("bucket %u (%s)", number, first)
-                                       : g_strdup_printf("bucket %u (%s to %s)", number, first, last);
-    SimOp op = {.stream = STREAM_DP,
-                .work = SIM_WORK_JOINT,
-                .kind = SIM_KIND_ALL_REDUCE,
-                .bytes = bucket->bytes,
-                .layer = (gint32)to,
-                .micro_batch = 0,
-                .name = name};
-    guint32 id = sim_program_add(lowering->program, &op);
-    if (after != G_MAXUINT32)
-        sim_program_wait(lowering->program, after);
-    return id;
-}
-
-// The backward pass, and with overlap the all-reduce of every bucket from the moment it is ready.
-static void lower_backward(Lowering *lowering, const GArray *tensors, const GArray *buckets)
-{
-    double flops = lowering->flops;
-    guint32 next = 0; // bucket
-    for (guint i = 0; i < tensors->len; i++) {
-        const ModelTensor *tensor = &g_array_index(tensors, ModelTensor, tensors->len - 1 - i);
-        LowerWork work = lower_work(lowering->job, tensor);
-        double own = work.matmul * 2 / 3;
-        for (; next < buckets->len && g_array_index(buckets, StepBucket, next).last == i; next++) {
-            const StepBucket *bucket = &g_array_index(buckets, StepBucket, next);
-            lower_compute(lowering, flops + own * bucket->share, SIM_KIND_BACKWARD, tensor->block);
-            if (lowering->job->overlap)
-                lower_bucket(lowering, bucket, tensors, next + 1, lowering->last);
-        }
-        flops += own + work.attention * 2 / 3;
-        gboolean ends = i + 1 == tensors->len ||
-                        g_array_index(tensors, ModelTensor, tensors->len - 2 - i).block != tensor->block;
-        if (ends)
-            lower_compute(lowering, flops, SIM_KIND_BACKWARD, tensor->block);
+    const StepPlan *plan = &job->plan;
+    Lowering lowering;
+    lower_init(&lowering, job, items, stage);
+    if (job->framework != NULL && job->framework->step > 0)
+        lowering.launched = lowering_timed(&lowering, LOWER_HOST, SIM_KIND_LAUNCH, job->framework->step,
+                                           "step", LOWER_NONE);
+    g_autoptr(GArray) loads = g_array_new(FALSE, FALSE, sizeof(guint32));
+    for (gint64 i = 0; stage == 0 && i < plan->micro_batches; i++) {
+        lowering.micro_batch = (gint32)i;
+        guint32 id = lower_load(&lowering);
+        if (id != LOWER_NONE)
+            g_array_append_val(loads, id);
     }
-}
-
-static GArray *lower_buckets(const StepJob *job, const GArray *tensors)
-{
-    g_autofree gint64 *bytes = g_new(gint64, tensors->len);
-    for (guint i = 0; i < tensors->len; i++)
-        bytes[i] = g_array_index(tensors, ModelTensor, tensors->len - 1 - i).parameters * job->gradient_bytes;
-    gint64 first = job->bucket == G_MAXINT64 ? G_MAXINT64 : job->first_bucket;
-    return step_buckets_form(bytes, tensors->len, first, job->bucket, job->bucket_split);
+    lowering_gather_early(&lowering);
+    g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(PipeStep));
+    plan->schedule->steps(steps, stage, plan->pp, (guint32)plan->micro_batches, plan->chunks);
+    for (guint i = 0; i < steps->len; i++)
+        lower_pass(&lowering, &g_array_index(steps, PipeStep, i), loads);
+    lowering_reduce_late(&lowering);
+    lowering_update(&lowering);
+    lowered->buckets = MAX(lowered->buckets, lowering.buckets);
+    gint64 parameters = 0;
+    for (guint32 c = 0; c < lowering.chunks->len; c++) {
+        const LowerChunk *chunk = lowering.chunks->pdata[c];
+        for (guint32 block = chunk->first_block; block < chunk->last_block; block++)
+            parameters += step_items_parameters(items, block);
+    }
+    lowered->parameters = MAX(lowered->parameters, parameters);
+    lower_clear(&lowering);
+    return lowering.program;
 }
 
 gboolean step_lower_check(const StepJob *job, GError **error)
 {
-    double layers = (double)job->model->layers + 2;
-    double buckets =
-        (double)step_job_gradient(job) / (double)job->bucket + 2; // each but the last reaches its cap
-    if (!job->bucket_split)
-        buckets = MIN(buckets, LOWER_TENSORS * layers); // and ends with a tensor
-    double ops =
-        2 * layers + 2 * buckets + 1; // forward, backward; a cut of it and an all-reduce a bucket; optimizer
-    if (ops <= STEP_LOWER_OPS && ops * job->dp <= STEP_LOWER_SPANS)
+    const StepPlan *plan = &job->plan;
+    double layers = (double)job->model->layers + 2 * plan->pp; // of all stages
+    double tensors = 18;                                       // of a layer at most (models/tensor.c)
+    double buckets = (double)step_job_gradient(job) / (double)plan->bucket + 2 * plan->chunks * plan->pp;
+    if (!plan->bucket_split)
+        buckets = MIN(buckets, tensors * layers); // each ends with a tensor
+    double passes = (double)plan->micro_batches;
+    gboolean each = plan->sync_every || plan->zero >= 2;
+    double exchanges = plan->tp > 1 ? 12.0 * plan->tp_overlap + 8 : plan->cp > 1 ? 8 : 0;
+    double host = job->framework != NULL && job->framework->launch > 0 ? 2 : 1;
+    double ops = host * passes * layers * (2 + exchanges + (plan->zero == 3 ? 3 : 0) + 4) +
+                 2 * host * buckets * (each ? passes : 1) + 2 * buckets + 8 * passes * plan->chunks * plan->pp;
+    if (plan->tp == 1 && plan->cp == 1 && plan->zero == 0 && passes <= 1 && host <= 1)
+        ops = 2 * layers + 2 * buckets + 1;
+    double spans = ops * plan->gpus / plan->pp;
+    if (ops <= STEP_LOWER_OPS && spans <= STEP_LOWER_SPANS)
         return TRUE;
     return base_error_set(
         error, BASE_ERROR_FAILED, job->name,
-        "found up to %.2g operations on %u ranks, wanted at most %d on one and %d on all: fewer layers "
-        "or ranks, or larger buckets would help",
-        ops, job->dp, STEP_LOWER_OPS, STEP_LOWER_SPANS);
+        "found up to %.2g operations on %u ranks, wanted at most %d in all stages and %d on all ranks: fewer "
+        "layers, micro-batches or ranks, or larger buckets would help",
+        ops, plan->gpus, STEP_LOWER_OPS, STEP_LOWER_SPANS);
 }
 
 void step_lower(const StepJob *job, StepLowered *lowered)
 {
-    g_autoptr(GArray) tensors = model_tensors(job->model);
-    g_autoptr(GArray) buckets = lower_buckets(job, tensors);
-    Lowering lowering = {.job = job,
-                         .program = sim_program_new(),
-                         .rate = job->efficiency * step_job_peak(job),
-                         .last = G_MAXUINT32};
-    sim_program_add_stream(lowering.program, "compute");
-    sim_program_add_stream(lowering.program, "dp");
-    lower_forward(&lowering, tensors);
-    lower_backward(&lowering, tensors, buckets);
-    lowered->last_backward = lowering.last;
-    if (!job->overlap)
-        for (guint32 i = 0; i < buckets->len; i++)
-            lower_bucket(&lowering, &g_array_index(buckets, StepBucket, i), tensors, i + 1, lowering.last);
-    Ps update = 0;
-    gboolean fits = units_ps_from_seconds(step_job_update_s(job), &update);
-    g_assert(fits);
-    if (update > 0) {
-        const GArray *order = lowering.program->order->pdata[STREAM_DP];
-        SimOp op = {.stream = STREAM_COMPUTE,
-                    .work = SIM_WORK_TIMED,
-                    .kind = SIM_KIND_OPTIMIZER,
-                    .duration = update,
-                    .layer = -1,
-                    .micro_batch = -1,
-                    .name = (char *)"optimizer"};
-        sim_program_add(lowering.program, &op);
-        sim_program_wait(lowering.program, g_array_index(order, guint32, order->len - 1));
-    }
-    lowered->program = lowering.program;
-    lowered->buckets = buckets->len;
+    const StepPlan *plan = &job->plan;
+    *lowered = (StepLowered){0};
+    StepItems items;
+    step_items_init(&items, job);
+    lowered->programs = g_ptr_array_new_with_free_func((GDestroyNotify)sim_program_free);
+    for (guint32 stage = 0; stage < plan->pp; stage++)
+        g_ptr_array_add(lowered->programs, lower_stage(job, &items, stage, lowered));
+    lowered->runs = g_new(guint32, plan->gpus);
+    for (guint32 rank = 0; rank < plan->gpus; rank++)
+        lowered->runs[rank] = step_place_of(plan, rank).at[STEP_DIMENSION_PP];
+    step_items_clear(&items);
+}
+
+void step_lower_clear(StepLowered *lowered)
+{
+    g_ptr_array_unref(lowered->programs);
+    g_free(lowered->runs);
 }

@@ -1,30 +1,59 @@
-// step/lower.h: a job as the program that every rank runs.
+// step/lower.h: a job as programs of operations, one for every pipeline stage; the ranks of a stage share it.
 //
-// Streams: 0 "compute", 1 "dp". Compute: one operation per block forward; the backward pass of a block is cut
-// where a gradient bucket becomes ready. FLOPs of a parameter tensor follow its size (6 per parameter and
-// token, a third of them forward), the attention core's stand between those of the output projection and of
-// v, k, q; a gradient is ready when its own share of the backward pass is done. The all-reduces run on "dp"
-// in order of buckets, each waiting for its gradients, or (overlap = no) for the end of the backward pass.
-// The optimizer waits for the last of them.
+// Streams appear as they are needed: "compute"; "dp" (gradients and gathered weights, in the order in which the
+// framework launches them: PyTorch's FSDP and DDP have one NCCL stream a process group); "replica" (HSDP's sum over
+// copies); "tp", "cp"; a send and a receive stream for either direction of the pipeline; "ends" (tied embeddings);
+// "world" (the gradient's norm); "copy out", "copy in" (offload); "loader"; "host" (kernel launches).
+//
+// Forward and backward passes of a chunk run block by block, an operation ends where something else must wait for
+// it: at the end of a block, before and after an exchange of tensor or context parallelism, where a gradient bucket
+// becomes ready. Times of operations are differences of rounded running totals, so that their sum is the whole,
+// rounded up once.
+//
+// - Tensor parallel: a column operator gathers its input (sp), and backward sums its input's gradient while the
+//   weight's gradient is computed (Megatron-LM, linear_with_grad_accumulation); a row operator sums its output.
+//   tp_overlap = n cuts exchange and operator in n chunks that overlap.
+// - Gradients: a bucket is reduced when its gradients are ready (overlap) or after the last backward pass; in the
+//   last micro-batch only, unless sync_every, or sharded gradients of ZeRO 2 and 3.
+// - ZeRO 3: a unit a layer; the unit used as k-th is gathered when use k - prefetch - 1 is over (limiter), freed
+//   after its use. Embedding and head (the root unit) are gathered first and kept until their backward pass. The
+//   first gather waits for whatever ran before, so it is exposed, as is the last reduce-scatter.
+// - ZeRO 1 and 2: updated weights are gathered after the optimizer, or (overlap_gather) at the start of the step
+//   while the first forward pass runs: in the steady state the previous step's.
+// - Pipeline: receives are posted ahead; a transfer starts when both ends are there.
+// - Launches: the kernels of an operation are launched one after the other by the host; an operation starts when
+//   its first kernel has been launched, the next one not before the rest have.
+// - The loader reads one micro-batch ahead.
 #pragma once
 
 #include <glib.h>
 
 #include "sim/task.h"
 #include "step/job.h"
+#include "step/place.h"
+
+// Groups that joint operations name as their dimension: those of step/place.h, then pairs of neighbouring stages.
+enum {
+    STEP_JOINT_SEND_FORWARD = STEP_GROUPS,
+    STEP_JOINT_RECV_FORWARD,
+    STEP_JOINT_SEND_BACKWARD,
+    STEP_JOINT_RECV_BACKWARD,
+    STEP_JOINTS,
+};
 
 typedef struct {
-    SimProgram *program;   // owned
-    guint32 buckets;       // gradient buckets
-    guint32 last_backward; // op id of the end of the backward pass
+    GPtrArray *programs; // of SimProgram *, by pipeline stage; owned
+    guint32 *runs;       // [rank]: its stage; owned
+    guint32 buckets;     // gradient buckets of a stage, at most
+    gint64 parameters;   // on one rank of the fullest stage
 } StepLowered;
 
 // Whether the job's operations, each with a name and on every rank a span of the timeline, find room: at most
-// STEP_LOWER_OPS in the program and STEP_LOWER_SPANS on all ranks together (some 3 GB; a bound of ours, not
-// measured). An upper bound of their number is compared, from the model's layers and the gradient's buckets.
-// FALSE with an error that starts with the job's name.
+// STEP_LOWER_OPS in the programs and STEP_LOWER_SPANS on all ranks together (some 3 GB; a bound of ours, not
+// measured). An upper bound of their number is compared. FALSE with an error that starts with the job's name.
 enum { STEP_LOWER_OPS = 4000000, STEP_LOWER_SPANS = 100000000 };
 gboolean step_lower_check(const StepJob *job, GError **error);
 
 // The job must have passed step_lower_check.
 void step_lower(const StepJob *job, StepLowered *lowered);
+void step_lower_clear(StepLowered *lowered);

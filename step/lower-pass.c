@@ -1,0 +1,300 @@
+// step/lower-pass.c: a chunk's forward and backward pass, item by item, with what tensor and context parallelism
+// exchange.
+#include "step/bucket.h"
+#include "step/lowering.h"
+
+// An exchange before or after a part of the work. kind SIM_KINDS: none.
+typedef struct {
+    LowerStream stream;
+    SimKind kind;
+    guint32 dimension;
+    gint64 bytes;
+} LowerExchange;
+
+static const LowerExchange LOWER_NO_EXCHANGE = {.kind = SIM_KINDS};
+
+typedef struct {
+    double work, flops, slow, launch;
+} LowerPart;
+
+static guint32 pass_exchange(Lowering *lowering, const LowerExchange *exchange, gint64 bytes, guint32 after)
+{
+    g_autofree char *name = lowering_name(lowering, lowering->block, "");
+    return lowering_join(lowering, exchange->stream, exchange->kind, exchange->dimension, bytes, name, after);
+}
+
+// A part of work between two exchanges; returns the operation that ends the one after it (LOWER_NONE: none).
+static guint32 pass_part(Lowering *lowering, const LowerPart *part, LowerExchange before, LowerExchange after)
+{
+    gboolean pre = before.kind != SIM_KINDS, post = after.kind != SIM_KINDS;
+    guint32 n = pre || post ? MAX(lowering->plan->tp_overlap, 1) : 1;
+    if ((pre && before.stream != LOWER_TP) || (post && after.stream != LOWER_TP))
+        n = 1;
+    guint32 end = LOWER_NONE;
+    g_autofree guint32 *gathered = g_new(guint32, n);
+    if (pre)
+        lowering_cut(lowering);
+    guint32 start = lowering->last;
+    for (guint32 i = 0; pre && i < n; i++)
+        gathered[i] =
+            pass_exchange(lowering, &before, before.bytes * (i + 1) / n - before.bytes * i / n, start);
+    for (guint32 i = 0; i < n; i++) {
+        if (pre)
+            lowering_wait(lowering, gathered[i]);
+        if (n > 1 && i > 0)
+            lowering_cut(lowering);
+        lowering_add(lowering, part->work / n, part->flops / n, part->slow, part->launch / n);
+        if (n > 1)
+            lowering_cut(lowering);
+        if (!post)
+            continue;
+        lowering_cut(lowering);
+        end = pass_exchange(lowering, &after, after.bytes * (i + 1) / n - after.bytes * i / n, lowering->last);
+    }
+    return end;
+}
+
+// Which exchange a join stands for: gathering (an all-gather) or summing (a reduce-scatter with sp, else an
+// all-reduce, and nothing to gather).
+static LowerExchange pass_gather(const Lowering *lowering, const StepItem *item)
+{
+    const StepPlan *plan = lowering->plan;
+    if (plan->tp == 1 || !plan->sp)
+        return LOWER_NO_EXCHANGE;
+    return (LowerExchange){LOWER_TP, SIM_KIND_ALL_GATHER, STEP_GROUP_TP, item->exchanged};
+}
+
+static LowerExchange pass_sum(const Lowering *lowering, const StepItem *item)
+{
+    const StepPlan *plan = lowering->plan;
+    if (plan->tp == 1)
+        return LOWER_NO_EXCHANGE;
+    SimKind kind = plan->sp ? SIM_KIND_REDUCE_SCATTER : SIM_KIND_ALL_REDUCE;
+    return (LowerExchange){LOWER_TP, kind, STEP_GROUP_TP, item->exchanged};
+}
+
+static LowerExchange pass_context(const Lowering *lowering, const StepItem *item, SimKind kind)
+{
+    if (lowering->plan->cp == 1)
+        return LOWER_NO_EXCHANGE;
+    return (LowerExchange){LOWER_CP, kind, STEP_GROUP_CP, item->exchanged};
+}
+
+static void pass_item_forward(Lowering *lowering, const StepItem *item)
+{
+    LowerPart part = {item->forward, item->model_flops / 3, item->slow_forward, item->launch_forward};
+    LowerExchange before = LOWER_NO_EXCHANGE, after = LOWER_NO_EXCHANGE;
+    switch (item->join) {
+    case MODEL_JOIN_COLUMN:
+        before = pass_gather(lowering, item);
+        break;
+    case MODEL_JOIN_ROW:
+        after = pass_sum(lowering, item);
+        break;
+    case MODEL_JOIN_CONTEXT:
+        before = pass_context(lowering, item, SIM_KIND_ALL_GATHER);
+        break;
+    case MODEL_JOIN_LOSS:
+        if (lowering->plan->tp > 1)
+            after = (LowerExchange){LOWER_TP, SIM_KIND_ALL_REDUCE, STEP_GROUP_TP, item->exchanged};
+        break;
+    case MODEL_JOIN_NONE:
+        break;
+    }
+    lowering_wait(lowering, pass_part(lowering, &part, before, after));
+}
+
+// Both gradients of an item: first its input's, which others wait for, then its weight's.
+static void pass_item_backward(Lowering *lowering, const StepItem *item)
+{
+    double flops = item->model_flops - item->model_flops / 3;
+    LowerPart whole = {item->backward, flops, item->slow_backward, item->launch_backward};
+    LowerExchange none = LOWER_NO_EXCHANGE, gather = pass_gather(lowering, item);
+    LowerPart half = {whole.work / 2, whole.flops / 2, whole.slow, whole.launch / 2};
+    guint32 input = LOWER_NONE, summed;
+    switch (item->join) {
+    case MODEL_JOIN_COLUMN:
+        if (lowering->plan->tp == 1)
+            break;
+        // The input, kept in parts, is gathered again for the weight's gradient.
+        if (gather.kind != SIM_KINDS) {
+            lowering_cut(lowering);
+            input = pass_exchange(lowering, &gather, gather.bytes, lowering->last);
+        }
+        summed = pass_part(lowering, &half, none, pass_sum(lowering, item));
+        lowering_wait(lowering, input);
+        pass_part(lowering, &half, none, none);
+        lowering_cut(lowering);
+        lowering_wait(lowering, summed);
+        return;
+    case MODEL_JOIN_ROW:
+        pass_part(lowering, &whole, gather, none);
+        return;
+    case MODEL_JOIN_CONTEXT:
+        lowering_wait(lowering,
+                      pass_part(lowering, &whole, pass_context(lowering, item, SIM_KIND_ALL_GATHER),
+                                pass_context(lowering, item, SIM_KIND_REDUCE_SCATTER)));
+        return;
+    case MODEL_JOIN_LOSS:
+    case MODEL_JOIN_NONE:
+        break;
+    }
+    pass_part(lowering, &whole, none, none);
+}
+
+static gboolean pass_recomputes(const Lowering *lowering, const LowerChunk *chunk, guint32 block)
+{
+    const StepPlan *plan = lowering->plan;
+    if (plan->recompute != STEP_RECOMPUTE_FULL || block == 0 || block == lowering->job->model->layers + 1)
+        return FALSE;
+    return (block - MAX(chunk->first_block, 1)) % (guint32)plan->recompute_every == 0;
+}
+
+// Bytes that a block keeps between its two passes, and the logits among them.
+static gint64 pass_kept(const Lowering *lowering, const LowerChunk *chunk, guint32 block)
+{
+    const StepMemoryStage *memory = &lowering->memory;
+    if (block == 0)
+        return memory->embedding;
+    if (block == lowering->job->model->layers + 1)
+        return memory->head;
+    return pass_recomputes(lowering, chunk, block) ? memory->layer_kept : memory->layer;
+}
+
+static void pass_copy_out(Lowering *lowering, gint64 bytes)
+{
+    double seconds = (double)bytes / lowering->job->machine->device->host_bandwidth;
+    g_autofree char *name = lowering_name(lowering, lowering->block, "activations");
+    guint32 id = lowering_timed(lowering, LOWER_COPY_OUT, SIM_KIND_COPY, seconds, name, lowering->last);
+    sim_program_effect(lowering->program, STEP_MEMORY_ACTIVATIONS, TRUE, -bytes);
+    guint32 blocks = (guint32)lowering->job->model->layers + 2;
+    gsize at = (gsize)lowering->micro_batch * blocks + lowering->block;
+    if (lowering->copied->len <= at)
+        g_array_set_size(lowering->copied, (guint)at + 1);
+    g_array_index(lowering->copied, guint32, at) = id;
+}
+
+// The copy back of a block's activations, one block ahead of its use.
+static guint32 pass_copy_in(Lowering *lowering, gint64 bytes, guint32 block, guint32 after)
+{
+    double seconds = (double)bytes / lowering->job->machine->device->host_bandwidth;
+    guint32 blocks = (guint32)lowering->job->model->layers + 2;
+    g_autofree char *name = lowering_name(lowering, block, "activations");
+    guint32 id = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY, seconds, name, after);
+    gsize at = (gsize)lowering->micro_batch * blocks + block;
+    sim_program_wait(lowering->program, g_array_index(lowering->copied, guint32, at));
+    sim_program_effect(lowering->program, STEP_MEMORY_ACTIVATIONS, FALSE, bytes);
+    return id;
+}
+
+static gboolean pass_offloads(const Lowering *lowering, guint32 block)
+{
+    return lowering->plan->offload_activations && block > 0 && block <= lowering->job->model->layers;
+}
+
+void lowering_forward(Lowering *lowering, LowerChunk *chunk)
+{
+    const StepMemoryStage *memory = &lowering->memory;
+    guint32 head = (guint32)lowering->job->model->layers + 1;
+    lowering_units_begin(lowering, chunk, FALSE);
+    for (guint32 block = chunk->first_block; block < chunk->last_block; block++) {
+        lowering_begin(lowering, SIM_KIND_FORWARD, block);
+        lowering_unit_enter(lowering, block);
+        lowering_await_weights(lowering, chunk, block);
+        gint64 kept = pass_kept(lowering, chunk, block);
+        gint64 work = pass_recomputes(lowering, chunk, block) ? memory->layer_work : 0;
+        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, FALSE, kept + work);
+        if (block == head)
+            lowering_effect(lowering, STEP_MEMORY_LOGITS, FALSE, memory->logits);
+        const GArray *items = step_items_block(lowering->items, block);
+        for (guint i = 0; i < items->len; i++)
+            pass_item_forward(lowering, &g_array_index(items, StepItem, i));
+        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, TRUE, -work);
+        lowering_unit_end(lowering, chunk, block, FALSE);
+        lowering_cut(lowering);
+        lowering_unit_leave(lowering, chunk, block, FALSE);
+        if (pass_offloads(lowering, block))
+            pass_copy_out(lowering, kept);
+    }
+}
+
+// The backward pass of an item up to a share of it, from the running total start.
+static void pass_share(Lowering *lowering, const StepItem *item, double start, double done, double share)
+{
+    double part = share - done;
+    lowering_add(lowering, 0, (item->model_flops - item->model_flops / 3) * part, 0, item->launch_backward * part);
+    lowering->work = start + item->backward * share;
+    lowering->slow += item->backward * part * item->slow_backward;
+}
+
+// The backward pass of an item, and the buckets that become ready in it.
+static void pass_ready(Lowering *lowering, LowerChunk *chunk, const StepItem *item, guint32 *gradient,
+                       guint32 *bucket)
+{
+    gboolean reduces = lowering_reduces(lowering, chunk) && lowering->plan->overlap;
+    gboolean splits = reduces && item->join == MODEL_JOIN_NONE && item->n_tensors == 1;
+    double start = lowering->work, done = 0;
+    if (!splits) {
+        pass_item_backward(lowering, item);
+        done = 1;
+    }
+    for (guint32 t = 0; t < item->n_tensors; t++, (*gradient)++)
+        for (; reduces && *bucket < chunk->buckets->len; (*bucket)++) {
+            const StepBucket *next = &g_array_index(chunk->buckets, StepBucket, *bucket);
+            if (next->last != *gradient)
+                break;
+            if (splits && next->share > done) {
+                pass_share(lowering, item, start, done, next->share);
+                done = next->share;
+            }
+            lowering_cut(lowering);
+            lowering_reduce(lowering, chunk, *bucket, lowering->last);
+        }
+    if (done < 1)
+        pass_share(lowering, item, start, done, 1);
+}
+
+void lowering_backward(Lowering *lowering, LowerChunk *chunk)
+{
+    const StepMemoryStage *memory = &lowering->memory;
+    guint32 head = (guint32)lowering->job->model->layers + 1, gradient = 0, bucket = 0;
+    guint32 before = LOWER_NONE; // last operation of the block before, backward
+    guint32 copied = LOWER_NONE;
+    lowering_units_begin(lowering, chunk, TRUE);
+    for (guint32 block = chunk->last_block; block-- > chunk->first_block;) {
+        const GArray *items = step_items_block(lowering->items, block);
+        gboolean again = pass_recomputes(lowering, chunk, block);
+        gint64 kept = pass_kept(lowering, chunk, block);
+        lowering_begin(lowering, again ? SIM_KIND_RECOMPUTE : SIM_KIND_BACKWARD, block);
+        if (pass_offloads(lowering, block)) {
+            lowering_wait(lowering, copied == LOWER_NONE ? pass_copy_in(lowering, kept, block, before) : copied);
+            gboolean more = block > chunk->first_block && pass_offloads(lowering, block - 1);
+            copied = more ? pass_copy_in(lowering, pass_kept(lowering, chunk, block - 1), block - 1, before)
+                          : LOWER_NONE;
+        }
+        lowering_unit_enter(lowering, block);
+        if (again) {
+            lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, FALSE, memory->layer_work);
+            for (guint i = 0; i < items->len; i++)
+                pass_item_forward(lowering, &g_array_index(items, StepItem, i));
+            lowering_begin(lowering, SIM_KIND_BACKWARD, block);
+        }
+        for (guint i = items->len; i-- > 0;) {
+            const StepItem *item = &g_array_index(items, StepItem, i);
+            if (item->again > 0) {
+                lowering_begin(lowering, SIM_KIND_RECOMPUTE, block);
+                lowering_add(lowering, item->again, item->model_flops / 3, item->slow_forward, item->launch_forward);
+                lowering_begin(lowering, SIM_KIND_BACKWARD, block);
+            }
+            pass_ready(lowering, chunk, item, &gradient, &bucket);
+        }
+        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, TRUE, -kept - (again ? memory->layer_work : 0));
+        if (block == head)
+            lowering_effect(lowering, STEP_MEMORY_LOGITS, TRUE, -memory->logits);
+        lowering_unit_end(lowering, chunk, block, TRUE);
+        lowering_cut(lowering);
+        lowering_unit_leave(lowering, chunk, block, TRUE);
+        before = lowering->last;
+    }
+    chunk->passes++;
+}
