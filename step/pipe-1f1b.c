@@ -1,5 +1,5 @@
-// step/pipe-1f1b.c: one forward, one backward: a stage keeps no more micro-batches than stages follow it
-// (PipeDream-Flush, Narayanan et al. 2021, section 2.2.1).
+// step/pipe-1f1b.c: one forward, one backward: a stage keeps no more micro-batches than there are stages from
+// it on (PipeDream-Flush, Narayanan et al. 2021, section 2.2.1).
 #include "step/pipe.h"
 
 static const char *one_refuses(guint32 p, guint32 m, guint32 v)
