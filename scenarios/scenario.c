@@ -7,6 +7,8 @@
 #include "base/library.h"
 #include "coll/choice.h"
 #include "coll/group.h"
+#include "scenarios/section-job.h"
+#include "step/items.h"
 
 Ini *scenario_open(const char *name, GError **error)
 {
@@ -22,10 +24,10 @@ static gboolean scenario_read_model(StepJob *job, Ini *ini, GError **error)
     job->model = model_spec_read(use, where, error);
     if (job->model == NULL || !model_spec_override(job->model, ini, error))
         return FALSE;
-    job->sequence = job->model->sequence;
-    return ini_get_count(ini, "model", "sequence", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &job->sequence,
+    job->plan.sequence = job->model->sequence;
+    return ini_get_count(ini, "model", "sequence", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &job->plan.sequence,
                          error) &&
-           model_spec_check_sequence(job->model, job->sequence, ini, error);
+           model_spec_check_sequence(job->model, job->plan.sequence, ini, error);
 }
 
 // [machine] use = NAME, or node = NAME, nodes = N, nic = RATE: a node joined to a fabric (kind nodes of
@@ -50,82 +52,98 @@ static gboolean scenario_read_machine(StepJob *job, Ini *ini, GError **error)
     return job->machine != NULL;
 }
 
-// The cap of a bucket: a size, or "whole".
-static gboolean scenario_read_bucket(StepJob *job, Ini *ini, GError **error)
+// How compute is timed: a fraction of peak, or by operator in a framework.
+static gboolean scenario_read_framework(StepJob *job, Ini *ini, GError **error)
 {
-    g_autofree char *text = NULL;
-    if (!ini_get_text(ini, "job", "bucket", INI_OPTIONAL, &text, error))
+    g_autofree char *name = NULL;
+    if (!ini_get_text(ini, "compute", "framework", INI_OPTIONAL, &name, error))
         return FALSE;
-    if (g_strcmp0(text, "whole") == 0)
-        job->bucket = G_MAXINT64;
-    else if (!ini_get_whole(ini, "job", "bucket", INI_OPTIONAL, UNITS_BYTES, &job->bucket, error))
-        return FALSE;
-    if (!ini_get_whole(ini, "job", "first_bucket", INI_OPTIONAL, UNITS_BYTES, &job->first_bucket, error))
-        return FALSE;
-    static const char *const keys[] = {"bucket", "first_bucket"};
-    const gint64 values[] = {job->bucket, job->first_bucket};
-    for (guint i = 0; i < G_N_ELEMENTS(keys); i++)
-        if (values[i] < 1024)
-            return ini_refuse(ini, "job", keys[i], error,
-                              "found less than 1 KiB, wanted a size such as '25 MiB'");
-    return ini_get_flag(ini, "job", "bucket_split", INI_OPTIONAL, &job->bucket_split, error);
-}
-
-static gboolean scenario_read_split(StepJob *job, Ini *ini, GError **error)
-{
-    guint32 gpus = job->machine->graph->gpus->len;
-    gint64 dp = gpus, zero = 0;
-    if (!ini_get_count(ini, "job", "dp", INI_OPTIONAL, 1, COLL_GROUP_RANKS_MAX, &dp, error) ||
-        !ini_get_count(ini, "job", "zero", INI_OPTIONAL, 0, 3, &zero, error) ||
-        !ini_get_whole(ini, "job", "tokens", INI_REQUIRED, UNITS_COUNT, &job->tokens, error) ||
-        !ini_get_flag(ini, "job", "overlap", INI_OPTIONAL, &job->overlap, error))
-        return FALSE;
-    if (dp != gpus)
-        return ini_refuse(ini, "job", "dp", error,
-                          "found %" G_GINT64_FORMAT ", wanted %u, the GPUs of the machine", dp, gpus);
-    if (gpus > COLL_GROUP_RANKS_MAX)
-        return ini_refuse(ini, "machine", "gpus", error, "found %u GPUs, wanted at most %d", gpus,
-                          COLL_GROUP_RANKS_MAX);
-    if (zero != 0)
-        return ini_refuse(ini, "job", "zero", error,
-                          "found %" G_GINT64_FORMAT ", wanted 0: sharded steps are not simulated yet", zero);
-    job->dp = (guint32)dp;
-    gint64 unit = dp * job->sequence;
-    if (job->tokens < 1 || job->tokens % unit != 0)
-        return ini_refuse(ini, "job", "tokens", error,
-                          "found %" G_GINT64_FORMAT ", wanted a multiple of %" G_GINT64_FORMAT
-                          " (%u ranks x sequences of %" G_GINT64_FORMAT " tokens)",
-                          job->tokens, unit, job->dp, job->sequence);
-    guint optimizer = job->optimizer;
-    if (!ini_get_choice(ini, "job", "optimizer", INI_OPTIONAL, STEP_OPTIMIZER_NAMES, &optimizer, error))
-        return FALSE;
-    job->optimizer = (StepOptimizer)optimizer;
-    return scenario_read_bucket(job, ini, error);
+    if (ini_has(ini, "compute", "efficiency")) {
+        if (name != NULL)
+            return ini_refuse(ini, "compute", "framework", error, "found beside efficiency, wanted one of them");
+        if (!ini_get(ini, "compute", "efficiency", INI_REQUIRED, UNITS_FRACTION, &job->efficiency, error))
+            return FALSE;
+        if (job->efficiency < 0.001)
+            return ini_refuse(ini, "compute", "efficiency", error,
+                              "found %g, wanted a fraction of peak from 0.001 to 1", job->efficiency);
+        return TRUE;
+    }
+    g_autofree char *where = ini_where(ini, "compute", "framework");
+    job->framework = step_framework_read(name == NULL ? "megatron-core" : name, where, error);
+    job->gradient_norm = TRUE;
+    return job->framework != NULL;
 }
 
 static gboolean scenario_read_compute(StepJob *job, Ini *ini, GError **error)
 {
     static const char *const updates[] = {"none", "memory", NULL};
     guint precision = job->precision, counting = job->counting, update = job->update;
-    if (!ini_get(ini, "compute", "efficiency", INI_REQUIRED, UNITS_FRACTION, &job->efficiency, error) ||
+    if (!scenario_read_framework(job, ini, error) ||
         !ini_get_choice(ini, "compute", "precision", INI_OPTIONAL, TOPO_PRECISION_NAMES, &precision, error) ||
         !ini_get_choice(ini, "compute", "counting", INI_OPTIONAL, MODEL_COUNTING_NAMES, &counting, error) ||
-        !ini_get_choice(ini, "compute", "optimizer_time", INI_OPTIONAL, updates, &update, error))
+        !ini_get_choice(ini, "compute", "optimizer_time", INI_OPTIONAL, updates, &update, error) ||
+        !ini_get_flag(ini, "compute", "gradient_norm", INI_OPTIONAL, &job->gradient_norm, error))
         return FALSE;
     job->precision = (TopoPrecision)precision;
     job->counting = (ModelCounting)counting;
     job->update = (StepUpdate)update;
-    if (job->efficiency < 0.001)
-        return ini_refuse(ini, "compute", "efficiency", error,
-                          "found %g, wanted a fraction of peak from 0.001 to 1", job->efficiency);
     if (step_job_peak(job) <= 0)
         return ini_refuse(ini, "compute", "precision", error, "chip %s has no peak for %s",
                           job->machine->device->name, TOPO_PRECISION_NAMES[precision]);
-    if (step_job_compute_s(job) + step_job_update_s(job) > 86400)
-        return ini_refuse(ini, "job", "tokens", error,
-                          "the compute of a step would take %.3g s, wanted at most a day",
-                          step_job_compute_s(job) + step_job_update_s(job));
+    double seconds = step_items_seconds(job);
+    if (seconds > 86400)
+        return ini_refuse(ini, "job", ini_has(ini, "job", "batch") ? "batch" : "tokens", error,
+                          "the compute of a step would take %.3g s, wanted at most a day", seconds);
     return TRUE;
+}
+
+// The links of some GPUs' own ports at a fraction of their bandwidth.
+static gboolean scenario_slow_links(StepJob *job, Ini *ini, GError **error)
+{
+    gint64 gpu = -1;
+    double factor = 2;
+    if (!ini_get_count(ini, "reality", "slow_link", INI_OPTIONAL, 0, job->plan.gpus - 1, &gpu, error) ||
+        !ini_get(ini, "reality", "slow_link_factor", INI_OPTIONAL, UNITS_COUNT, &factor, error))
+        return FALSE;
+    if (factor < 1 || factor > 1e6)
+        return ini_refuse(ini, "reality", "slow_link_factor", error, "found %g, wanted 1 to 1e6", factor);
+    if (gpu < 0 && ini_has(ini, "reality", "slow_link_factor"))
+        return ini_refuse(ini, "reality", "slow_link_factor", error, "means nothing without slow_link");
+    if (gpu < 0)
+        return TRUE;
+    TopoGraph *graph = job->machine->graph;
+    guint32 node = topo_graph_gpu(graph, (guint32)gpu);
+    for (guint32 i = 0; i < graph->links->len; i++) {
+        TopoLink *link = &g_array_index(graph->links, TopoLink, i);
+        if (link->from == node || link->to == node)
+            link->bandwidth /= factor;
+    }
+    return TRUE;
+}
+
+// What a real cluster adds.
+static gboolean scenario_read_reality(StepJob *job, Ini *ini, GError **error)
+{
+    StepReality *reality = &job->reality;
+    gint64 slow = 0, seed = 0;
+    if (!ini_get_count(ini, "reality", "slow_ranks", INI_OPTIONAL, 0, job->plan.gpus, &slow, error) ||
+        !ini_get(ini, "reality", "slow_factor", INI_OPTIONAL, UNITS_COUNT, &reality->slow_factor, error) ||
+        !ini_get(ini, "reality", "jitter", INI_OPTIONAL, UNITS_FRACTION, &reality->jitter, error) ||
+        !ini_get_count(ini, "reality", "seed", INI_OPTIONAL, 0, G_MAXINT32, &seed, error) ||
+        !ini_get(ini, "reality", "loader", INI_OPTIONAL, UNITS_COUNT, &reality->loader, error))
+        return FALSE;
+    reality->slow_ranks = (guint32)slow;
+    reality->seed = (guint64)seed;
+    if (reality->slow_factor < 1 || reality->slow_factor > 1000)
+        return ini_refuse(ini, "reality", "slow_factor", error, "found %g, wanted 1 to 1000", reality->slow_factor);
+    if (ini_has(ini, "reality", "loader") && reality->loader < 1e-3)
+        return ini_refuse(ini, "reality", "loader", error,
+                          "found %g sequences a second, wanted at least 0.001", reality->loader);
+    if (slow == 0 && ini_has(ini, "reality", "slow_factor"))
+        return ini_refuse(ini, "reality", "slow_factor", error, "means nothing without slow_ranks");
+    if (reality->jitter <= 0 && ini_has(ini, "reality", "seed"))
+        return ini_refuse(ini, "reality", "seed", error, "means nothing without jitter");
+    return scenario_slow_links(job, ini, error);
 }
 
 static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
@@ -187,7 +205,8 @@ StepJob *scenario_read(Ini *ini, const char *const *sets, GError **error)
     g_autofree char *title = NULL;
     if (!ini_get_text(ini, "scenario", "title", INI_OPTIONAL, &title, error) ||
         !scenario_read_model(job, ini, error) || !scenario_read_machine(job, ini, error) ||
-        !scenario_read_split(job, ini, error) || !scenario_read_compute(job, ini, error) ||
+        !scenario_section_job(job, ini, error) || !scenario_read_compute(job, ini, error) ||
+        !scenario_read_reality(job, ini, error) ||
         !scenario_read_simulate(job, ini, error) || !scenario_read_collective(job, ini, error) ||
         !ini_finish(ini, error))
         return NULL;

@@ -1,11 +1,10 @@
 // step/bound.c: a time that no step can beat.
 #include "step/bound.h"
 
-Ps step_bound(const StepJob *job)
+// bytes/s that one GPU can send at most.
+static double bound_widest(const TopoGraph *graph)
 {
-    double compute = step_job_compute_s(job) + step_job_update_s(job);
-    const TopoGraph *graph = job->machine->graph;
-    double widest = 0; // bytes/s that one GPU can send at most
+    double widest = 0;
     g_autofree double *out = g_new0(double, graph->nodes->len);
     for (guint32 i = 0; i < graph->links->len; i++) {
         const TopoLink *link = topo_graph_link(graph, i);
@@ -13,10 +12,26 @@ Ps step_bound(const StepJob *job)
     }
     for (guint32 i = 0; i < graph->gpus->len; i++)
         widest = MAX(widest, out[topo_graph_gpu(graph, i)]);
-    double p = job->dp, least = 0;
-    if (job->dp > 1)
-        least = 2 * (p - 1) / p * (double)step_job_gradient(job) / widest;
-    double seconds = MAX(compute, least);
-    // A bound is rounded down, so that rounding up elsewhere cannot undercut it.
-    return (Ps)(seconds * 1e12 * (1 - 1e-12));
+    return widest;
+}
+
+Ps step_bound(const StepJob *job, const StepLowered *lowered)
+{
+    const StepPlan *plan = &job->plan;
+    Ps longest = 0;
+    for (guint32 stage = 0; stage < lowered->programs->len; stage++) {
+        const SimProgram *program = lowered->programs->pdata[stage];
+        Ps sum = 0;
+        for (guint32 i = 0; i < program->ops->len; i++) {
+            const SimOp *op = sim_program_op(program, i);
+            if (op->work == SIM_WORK_TIMED && sim_kind_is_compute(op->kind) && op->stream == 0)
+                sum += op->duration;
+        }
+        longest = MAX(longest, sum);
+    }
+    double p = step_plan_data(plan), seconds = 0;
+    if (p > 1)
+        seconds = (p - 1) / p * (double)lowered->parameters * (double)plan->gradient_bytes /
+                  bound_widest(job->machine->graph);
+    return MAX(longest, (Ps)(seconds * 1e12 * (1 - 1e-12)));
 }

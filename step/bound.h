@@ -1,11 +1,9 @@
-// step/bound.h: a time that no simulated step can beat, from sums and rates alone.
+// step/bound.h: a time that no step of a job can beat on its machine.
 #pragma once
 
-#include <glib.h>
-
 #include "step/job.h"
+#include "step/lower.h"
 
-// The larger of one rank's compute (optimizer included) and the least time that its gradient's all-reduce
-// needs: a rank sends at least 2 (p - 1)/p of the vector (Patarasuk and Yuan 2009), over all links that leave
-// its GPU together.
-Ps step_bound(const StepJob *job);
+// The largest of: a stage's compute operations one after the other; what the gradients' reduction makes a GPU send at
+// least ((p-1)/p of them: a switch that reduces saves the rest), over the widest GPU's links. Rounded down.
+Ps step_bound(const StepJob *job, const StepLowered *lowered);

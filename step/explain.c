@@ -1,17 +1,119 @@
 // step/explain.c: classes of time and exposures.
 #include "step/explain.h"
 
-// The spans of one rank, computing or communicating, in order of start.
-static GArray *explain_spans(const StepResult *result, guint32 rank, gboolean compute)
+// The last rank's spans, by operation and by class.
+typedef struct {
+    const SimProgram *program; // borrowed
+    Ps *ends;                  // [op]; owned
+    GArray *classes[SIM_CLASS_LAUNCH + 1]; // of SimSpan, in order of start; owned
+} Explained;
+
+static gint explain_compare(gconstpointer a, gconstpointer b)
 {
-    GArray *spans = g_array_new(FALSE, FALSE, sizeof(SimSpan));
+    const SimSpan *one = a, *other = b;
+    if (one->start != other->start)
+        return one->start < other->start ? -1 : 1;
+    if (one->end != other->end)
+        return one->end < other->end ? -1 : 1;
+    return one->op < other->op ? -1 : one->op > other->op;
+}
+
+static void explain_gather(Explained *explained, const StepResult *result)
+{
+    explained->program = step_result_program(result, result->last_rank);
+    explained->ends = g_new0(Ps, explained->program->ops->len);
+    for (guint class = 0; class < G_N_ELEMENTS(explained->classes); class ++)
+        explained->classes[class] = g_array_new(FALSE, FALSE, sizeof(SimSpan));
     for (guint i = 0; i < result->trace.spans->len; i++) {
         const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, i);
-        if (span->rank == rank &&
-            sim_kind_is_compute(sim_program_op(result->program, span->op)->kind) == compute)
-            g_array_append_val(spans, *span);
+        if (span->rank != result->last_rank)
+            continue;
+        explained->ends[span->op] = span->end;
+        SimClass class = sim_kind_class(sim_program_op(explained->program, span->op)->kind);
+        g_array_append_val(explained->classes[class], *span);
     }
-    return spans; // one stream each, and a stream's operations end in order of start
+    for (guint class = 0; class < G_N_ELEMENTS(explained->classes); class ++)
+        g_array_sort(explained->classes[class], explain_compare);
+}
+
+static void explain_clear(Explained *explained)
+{
+    g_free(explained->ends);
+    for (guint class = 0; class < G_N_ELEMENTS(explained->classes); class ++)
+        g_array_unref(explained->classes[class]);
+}
+
+// Time in which any of the spans runs; they may overlap.
+static Ps explain_union(const GArray *spans)
+{
+    Ps sum = 0, until = 0;
+    for (guint i = 0; i < spans->len; i++) {
+        const SimSpan *span = &g_array_index(spans, SimSpan, i);
+        if (span->end <= until)
+            continue;
+        sum += span->end - MAX(span->start, until);
+        until = span->end;
+    }
+    return sum;
+}
+
+// An idle stretch before the compute operation next (NULL: the end of the step) belongs to bubble while anything but
+// the loader and the host keeps that operation waiting, then to the loader, then to the host.
+static void explain_idle(StepResult *result, const Explained *explained, const SimSpan *next, Ps start, Ps end)
+{
+    Ps others = start, loader = start;
+    if (next == NULL)
+        others = end;
+    for (guint32 i = 0; next != NULL && i < sim_program_op(explained->program, next->op)->n_waits; i++) {
+        const SimOp *op = sim_program_op(explained->program, next->op);
+        const SimWait *wait = &g_array_index(explained->program->waits, SimWait, op->first_wait + i);
+        const GArray *order = explained->program->order->pdata[wait->stream];
+        guint32 id = g_array_index(order, guint32, wait->count - 1);
+        SimKind kind = sim_program_op(explained->program, id)->kind;
+        Ps over = CLAMP(explained->ends[id], start, end);
+        if (kind == SIM_KIND_LOAD)
+            loader = MAX(loader, over);
+        else if (kind != SIM_KIND_LAUNCH)
+            others = MAX(others, over);
+    }
+    loader = MAX(loader, others);
+    result->bubble += others - start;
+    result->loader += loader - others;
+    if (next != NULL)
+        result->launch += end - loader;
+}
+
+// A stretch without compute, before the compute operation next: what communication covers is exposed, the rest idle.
+static void explain_gap(StepResult *result, const Explained *explained, guint *at, const SimSpan *next, Ps start,
+                        Ps end)
+{
+    const GArray *comm = explained->classes[SIM_CLASS_COMMUNICATION];
+    while (start < end) {
+        // Of those that run now the one that ends last; else the first that starts later.
+        const SimSpan *now = NULL;
+        Ps later = end;
+        while (*at < comm->len && g_array_index(comm, SimSpan, *at).end <= start)
+            (*at)++;
+        for (guint i = *at; i < comm->len; i++) {
+            const SimSpan *span = &g_array_index(comm, SimSpan, i);
+            if (span->start > start) {
+                later = MIN(later, span->start);
+                break;
+            }
+            if (span->end > start && (now == NULL || span->end > now->end))
+                now = span;
+        }
+        if (now == NULL) {
+            explain_idle(result, explained, next, start, later);
+            start = later;
+            continue;
+        }
+        Ps until = MIN(now->end, end);
+        StepExposure exposure = {.start = start, .end = until, .op = now->op};
+        g_array_append_val(result->exposures, exposure);
+        result->exposed_comm += until - start;
+        start = until;
+    }
 }
 
 void step_explain(StepResult *result)
@@ -25,36 +127,24 @@ void step_explain(StepResult *result)
             result->last_rank = span->rank;
         }
     }
-    g_autoptr(GArray) compute = explain_spans(result, result->last_rank, TRUE);
-    g_autoptr(GArray) comm = explain_spans(result, result->last_rank, FALSE);
-    result->compute = result->communication = result->exposed_comm = result->backward_end = 0;
+    Explained explained;
+    explain_gather(&explained, result);
+    const GArray *compute = explained.classes[SIM_CLASS_COMPUTE];
+    result->exposed_comm = result->bubble = result->loader = result->launch = result->backward_end = 0;
+    Ps now = 0;
+    guint at = 0; // first communication that ends after now
     for (guint i = 0; i < compute->len; i++) {
         const SimSpan *span = &g_array_index(compute, SimSpan, i);
-        result->compute += span->end - span->start;
-        if (sim_program_op(result->program, span->op)->kind == SIM_KIND_BACKWARD)
+        explain_gap(result, &explained, &at, span, now, span->start);
+        now = MAX(now, span->end);
+        if (sim_program_op(explained.program, span->op)->kind == SIM_KIND_BACKWARD)
             result->backward_end = MAX(result->backward_end, span->end);
     }
-    guint at = 0; // first compute span that ends after the present instant
-    for (guint i = 0; i < comm->len; i++) {
-        const SimSpan *span = &g_array_index(comm, SimSpan, i);
-        result->communication += span->end - span->start;
-        Ps now = span->start;
-        while (now < span->end) {
-            while (at < compute->len && g_array_index(compute, SimSpan, at).end <= now)
-                at++;
-            const SimSpan *busy = at < compute->len ? &g_array_index(compute, SimSpan, at) : NULL;
-            if (busy != NULL && busy->start <= now) {
-                now = busy->end;
-                continue;
-            }
-            Ps end = busy == NULL ? span->end : MIN(span->end, busy->start);
-            StepExposure exposure = {.start = now, .end = end, .op = span->op};
-            g_array_append_val(result->exposures, exposure);
-            result->exposed_comm += end - now;
-            now = end;
-        }
-    }
+    explain_gap(result, &explained, &at, NULL, now, result->step);
+    result->compute = explain_union(compute);
+    result->communication = explain_union(explained.classes[SIM_CLASS_COMMUNICATION]);
     result->idle = result->step - result->compute - result->exposed_comm;
+    explain_clear(&explained);
 }
 
 guint step_explain_stretch(const StepResult *result, guint index)
@@ -68,17 +158,18 @@ guint step_explain_stretch(const StepResult *result, guint index)
 
 char *step_explain_words(const StepResult *result, guint first, guint end)
 {
+    const SimProgram *program = step_result_program(result, result->last_rank);
     const StepExposure *from = &g_array_index(result->exposures, StepExposure, first);
     const StepExposure *to = &g_array_index(result->exposures, StepExposure, end - 1);
-    const SimOp *op = sim_program_op(result->program, from->op),
-                *last = sim_program_op(result->program, to->op);
+    const SimOp *op = sim_program_op(program, from->op), *last = sim_program_op(program, to->op);
     g_autofree char *time = units_format_time(to->end - from->start);
     g_autofree char *bytes = units_format_bytes((double)op->bytes);
+    g_autofree char *size = op->work == SIM_WORK_JOINT ? g_strdup_printf(", %s", bytes) : g_strdup("");
     g_autofree char *what =
-        end - first == 1
-            ? g_strdup_printf("%s of %s, %s", SIM_KIND_NAMES[op->kind], op->name, bytes)
-            : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first,
-                              SIM_KIND_NAMES[op->kind], op->name, SIM_KIND_NAMES[last->kind], last->name);
+        end - first == 1 ? g_strdup_printf("%s of %s%s", SIM_KIND_NAMES[op->kind], op->name, size)
+                         : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first,
+                                           SIM_KIND_NAMES[op->kind], op->name, SIM_KIND_NAMES[last->kind],
+                                           last->name);
     const char *why = from->start >= result->backward_end
                           ? "after the backward pass: no compute is left to hide it behind"
                           : "between operations that wait for it";

@@ -140,3 +140,22 @@ gint64 step_items_parameters(const StepItems *items, guint32 block)
     }
     return sum;
 }
+
+double step_items_seconds(const StepJob *job)
+{
+    StepItems items;
+    step_items_init(&items, job);
+    double seconds = 0, parameters = 0;
+    for (guint32 block = 0; block < items.blocks->len; block++) {
+        const GArray *list = step_items_block(&items, block);
+        for (guint i = 0; i < list->len; i++) {
+            const StepItem *item = &g_array_index(list, StepItem, i);
+            double twice = job->plan.recompute == STEP_RECOMPUTE_NONE ? 1 : 2;
+            seconds += (twice * item->forward + item->backward) / items.rate +
+                       twice * item->launch_forward + item->launch_backward;
+        }
+        parameters += (double)step_items_parameters(&items, block);
+    }
+    step_items_clear(&items);
+    return seconds * (double)job->plan.micro_batches + step_job_update_s(job, parameters);
+}

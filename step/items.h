@@ -39,3 +39,7 @@ static inline const GArray *step_items_block(const StepItems *items, guint32 blo
 
 // Parameters of a block on this rank.
 gint64 step_items_parameters(const StepItems *items, guint32 block);
+
+// Seconds of one rank's compute in a step if one rank ran all layers: forward, backward, what is recomputed, launches
+// and the optimizer; an upper bound of every stage's.
+double step_items_seconds(const StepJob *job);

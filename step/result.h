@@ -6,12 +6,28 @@
 #include "base/units.h"
 #include "sim/task.h"
 #include "sim/trace.h"
+#include "step/memory.h"
 
 // One stretch of the last rank's step that no compute covers, and the operation that it waited for.
 typedef struct {
     Ps start, end;
-    guint32 op; // id in program
+    guint32 op; // id in the last rank's program
 } StepExposure;
+
+// Memory of one rank over time (step/usage.h).
+typedef struct {
+    Ps time;
+    guint32 kind; // StepMemoryKind
+    gint64 bytes; // of that kind, from then on
+} StepMemoryPoint;
+
+typedef struct {
+    guint32 rank;                  // the first of its stage
+    gint64 peak;                   // bytes
+    Ps when;                       // of the peak
+    gint64 kinds[STEP_MEMORY_KINDS]; // at the peak
+    GArray *points;                // of StepMemoryPoint, in order of time; owned
+} StepUsage;
 
 // Totals of one directed link.
 typedef struct {
@@ -43,16 +59,21 @@ typedef struct {
     guint32 last_rank;     // the rank that finishes last (the lowest of them)
     Ps compute;            // of that rank: time with a compute operation running
     Ps exposed_comm;       // of that rank: communication and no compute
-    Ps idle;               // of that rank: neither
+    Ps idle;               // of that rank: neither; the sum of the next three
+    Ps bubble;             // of that rank: waiting for another rank's work
+    Ps loader;             // of that rank: waiting for data
+    Ps launch;             // of that rank: waiting for the host to launch
     Ps communication;      // of that rank: time with a collective running, hidden or not
     Ps backward_end;       // of that rank: when its last backward operation ended
     Ps bound;              // a time that no step of this job can beat on this machine
+    gboolean plain;        // data parallelism with whole states is the only split (step_job_is_plain); only then:
     Ps whole_all_reduce;   // of the whole gradient in one bucket, alone on the machine
     Ps perfect_overlap;    // max(compute, whole_all_reduce): perfect overlap, which the deck assumes
-    gint64 gradient_bytes; // of one rank
-    guint32 buckets;       // gradient buckets
-    double states_bytes;   // model states of one GPU (step/states.h); activations come on top
-    gint64 memory_bytes;   // of one GPU, nominal
+    gint64 gradient_bytes; // of one rank of the fullest stage
+    guint32 buckets;       // gradient buckets of a stage, at most
+    double states_bytes;   // model states of one GPU of the fullest stage
+    gint64 memory_bytes;   // of one GPU, as the chip's file says
+    gint64 peak_bytes;     // memory of the fullest stage at its peak
     guint64 events;        // that the engine ran
     guint64 messages;      // that were sent
     guint64 fingerprint;   //
@@ -61,9 +82,24 @@ typedef struct {
     GArray *exposures;      // of StepExposure, in time order
     GPtrArray *links;       // of StepLinkUse *, by id; only links that carried something
     GPtrArray *assumptions; // of char *: what the program took for granted, one sentence each
-    SimProgram *program;    // owned: what every rank ran
+    char *plan;             // owned: "tp 8, pp 16, dp 64, ..."
+    GPtrArray *remedies;    // of char *: what would make the plan fit; empty where it does, or nothing would
+    GPtrArray *usage;       // of StepUsage *, by pipeline stage
+    GPtrArray *programs;    // of SimProgram *: what ranks ran, by stage; owned
+    guint32 *runs;          // [rank]: its program; owned
     SimTrace trace;         // its spans
 } StepResult;
+
+static inline const SimProgram *step_result_program(const StepResult *result, guint32 rank)
+{
+    return result->programs->pdata[result->runs[rank]];
+}
+
+// The operation of a span.
+static inline const SimOp *step_result_op(const StepResult *result, const SimSpan *span)
+{
+    return sim_program_op(step_result_program(result, span->rank), span->op);
+}
 
 StepResult *step_result_new(void);
 void step_result_free(StepResult *result);

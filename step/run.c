@@ -2,83 +2,57 @@
 #include "step/run.h"
 
 #include "base/error.h"
-#include "coll/fabric.h"
-#include "coll/group.h"
 #include "coll/measure.h"
-#include "sim/stream.h"
+#include "step/assume.h"
 #include "step/bound.h"
 #include "step/explain.h"
+#include "step/groups.h"
 #include "step/lower.h"
+#include "step/usage.h"
 
 // One run: everything that lives while the engine runs.
 typedef struct {
     SimEngine engine;
-    SimNetwork network;
-    CollFabric fabric;
+    StepGroups groups;
     SimStreams streams;
-    CollNccl nccl;
-    CollGroup *group; // the data-parallel group; owned
-    guint32 op;       // which collective it is at
 } StepRun;
 
-static void step_run_join(gpointer user, guint32 rank, guint32 op)
+// A rank that is slow, and jitter: a counter-based random number of the rank and its operation.
+static guint32 step_run_scale(gconstpointer user, guint32 rank, guint32 op)
 {
-    (void)rank;
-    StepRun *run = user;
-    run->op = op;
-    coll_group_arrive(run->group, COLL_OP_ALL_REDUCE, sim_program_op(run->streams.program, op)->bytes);
+    const StepReality *reality = user;
+    double factor = rank < reality->slow_ranks ? reality->slow_factor : 1;
+    if (reality->jitter > 0) {
+        guint64 random = hash_random(reality->seed, (guint64)rank << 32 | op);
+        factor *= 1 + reality->jitter * (double)(random >> 11) * 0x1p-53;
+    }
+    return (guint32)(factor * 1e6 + 0.5);
 }
 
-static void step_run_delivered(gpointer user, const SimFlight *flight)
-{
-    coll_group_received(((StepRun *)user)->group, flight);
-}
-
-static void step_run_done(gpointer user, CollGroup *group)
-{
-    StepRun *run = user;
-    guint32 stream = sim_program_op(run->streams.program, run->op)->stream;
-    for (guint32 i = 0; i < group->run.shape.ranks; i++)
-        sim_streams_end(&run->streams, group->gpus[i], stream);
-}
-
-static void step_run_init(StepRun *run, const StepJob *job, StepResult *result)
+static gboolean step_run_init(StepRun *run, const StepJob *job, const StepLowered *lowered, StepResult *result,
+                              GError **error)
 {
     *run = (StepRun){0};
     sim_engine_init(&run->engine, job->queue);
-    sim_network_init(&run->network, &run->engine, job->chunk, step_run_delivered, run);
-    coll_fabric_init(&run->fabric, job->machine->graph, &run->network);
-    g_autofree guint32 *members = g_new(guint32, job->dp);
-    for (guint32 i = 0; i < job->dp; i++)
-        members[i] = i;
-    CollChooser chooser;
-    gconstpointer choose;
-    step_job_chooser(job, &run->nccl, &chooser, &choose);
-    run->group = coll_group_new(0, chooser, choose, &run->fabric, members, job->dp, step_run_done, run);
-    sim_trace_init(&result->trace, TRUE);
-    sim_streams_init(&run->streams, &run->engine, result->program, job->dp, &result->trace, step_run_join,
-                     run);
-}
-
-// Compiles what every collective of the program needs.
-static gboolean step_run_prepare(StepRun *run, const StepJob *job, const StepResult *result, GError **error)
-{
-    for (guint32 id = 0; id < result->program->ops->len; id++) {
-        const SimOp *op = sim_program_op(result->program, id);
-        if (op->work == SIM_WORK_JOINT &&
-            !coll_group_prepare(run->group, COLL_OP_ALL_REDUCE, op->bytes, error))
-            return FALSE;
+    if (!step_groups_init(&run->groups, job, lowered, &run->engine, &run->streams, error)) {
+        sim_engine_clear(&run->engine);
+        return FALSE;
     }
-    sim_network_freeze(&run->network, !job->no_fuse);
+    sim_trace_init(&result->trace, TRUE);
+    sim_streams_init(&run->streams, &run->engine,
+                     (const SimProgram *const *)(const void *)lowered->programs->pdata, lowered->runs,
+                     job->plan.gpus, &result->trace, step_groups_join, &run->groups);
+    if (job->reality.slow_ranks > 0 || job->reality.jitter > 0) {
+        run->streams.scale = step_run_scale;
+        run->streams.scale_user = &job->reality;
+    }
     return TRUE;
 }
 
 static void step_run_clear(StepRun *run)
 {
     sim_streams_clear(&run->streams);
-    coll_group_free(run->group);
-    coll_fabric_clear(&run->fabric);
-    sim_network_clear(&run->network);
+    step_groups_clear(&run->groups);
     sim_engine_clear(&run->engine);
 }
 
@@ -86,9 +60,10 @@ static void step_run_clear(StepRun *run)
 static void step_run_links(StepRun *run, const StepJob *job, StepResult *result)
 {
     const TopoGraph *graph = job->machine->graph;
-    sim_network_finish(&run->network);
+    SimNetwork *network = &run->groups.network;
+    sim_network_finish(network);
     for (guint32 i = 0; i < graph->links->len; i++) {
-        if (run->network.link_bytes[i] == 0)
+        if (network->link_bytes[i] == 0)
             continue;
         const TopoLink *link = topo_graph_link(graph, i);
         g_autofree char *from = topo_graph_name(graph, link->from);
@@ -98,37 +73,65 @@ static void step_run_links(StepRun *run, const StepJob *job, StepResult *result)
         use->name = g_strdup_printf("%s->%s", from, to);
         use->class_name = g_strdup(TOPO_LINK_NAMES[link->class]);
         use->bandwidth = link->bandwidth;
-        use->bytes = run->network.link_bytes[i];
-        use->busy = run->network.link_busy[i];
+        use->bytes = network->link_bytes[i];
+        use->busy = network->link_busy[i];
         g_ptr_array_add(result->links, use);
         sim_trace_add_link(&result->trace, i, use->bytes, use->busy);
     }
 }
 
-static void step_run_assume(StepResult *result, const StepJob *job)
+// FLOPs of the programs by kind, all ranks together: model FLOPs, and those that recomputation repeats.
+static void step_run_flops(const StepJob *job, const StepLowered *lowered, double *model, double *again)
 {
-    GPtrArray *list = result->assumptions;
-    g_ptr_array_add(
-        list, g_strdup_printf("every operator runs at %.4g of the chip's peak: efficiency is a word of the "
-                              "scenario, not a measurement",
-                              job->efficiency));
-    g_ptr_array_add(list, g_strdup("collectives do not slow compute, and launching work costs nothing"));
-    if (job->update == STEP_UPDATE_NONE)
-        g_ptr_array_add(list, g_strdup("the optimizer takes no time (compute.optimizer_time = none)"));
-    g_ptr_array_add(list, g_strdup_printf("model FLOPs are counted as %s, the embedding included",
-                                          MODEL_COUNTING_NAMES[job->counting]));
-    if (job->bucket_split)
-        g_ptr_array_add(list, g_strdup("a split gradient is ready in proportion to its backward FLOPs"));
-    const char *how = job->nccl
-                          ? "as NCCL chooses them, with the latencies and bandwidths of the machine's [nccl]"
-                          : "by the links alone: no cost of starting, of protocols or of kernels";
-    g_ptr_array_add(list, g_strdup_printf("collectives are timed %s", how));
-    for (guint i = 0; i < job->machine->notes->len; i++)
-        g_ptr_array_add(list, g_strdup_printf("machine: %s", (const char *)job->machine->notes->pdata[i]));
-    g_ptr_array_add(list, g_strdup_printf("machine %s: %s", job->machine->name, job->machine->source));
+    *model = *again = 0;
+    double ranks = (double)job->plan.gpus / job->plan.pp; // of a stage
+    for (guint stage = 0; stage < lowered->programs->len; stage++) {
+        const SimProgram *program = lowered->programs->pdata[stage];
+        for (guint32 i = 0; i < program->ops->len; i++) {
+            const SimOp *op = sim_program_op(program, i);
+            *(op->kind == SIM_KIND_RECOMPUTE ? again : model) += ranks * op->flops;
+        }
+    }
 }
 
-static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *result, GError **error)
+// The documents' case: what one all-reduce of the whole gradient takes, alone.
+static gboolean step_run_whole(StepRun *run, const StepJob *job, StepResult *result, GError **error)
+{
+    result->plain = step_job_is_plain(job);
+    if (!result->plain)
+        return TRUE;
+    CollMeasure whole;
+    CollMeasureOptions options = {.chunk = job->chunk};
+    step_job_chooser(job, &run->groups.nccl, &options.chooser, &options.choose);
+    if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, result->gradient_bytes, &options, &whole,
+                          error))
+        return FALSE;
+    result->whole_all_reduce = whole.time;
+    result->perfect_overlap = MAX(result->compute, whole.time);
+    return TRUE;
+}
+
+static void step_run_memory(const StepJob *job, StepResult *result)
+{
+    result->memory_bytes = job->machine->device->memory;
+    step_usage(job, result);
+    result->states_bytes = 0;
+    for (guint32 stage = 0; stage < job->plan.pp; stage++) {
+        StepMemoryStage own =
+            step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
+        double states = (double)(own.fixed[STEP_MEMORY_WEIGHTS] + own.fixed[STEP_MEMORY_GRADIENTS] +
+                                 own.fixed[STEP_MEMORY_OPTIMIZER]);
+        result->states_bytes = MAX(result->states_bytes, states);
+    }
+    if (result->peak_bytes > result->memory_bytes) {
+        g_ptr_array_unref(result->remedies);
+        result->remedies =
+            step_memory_remedies(&job->plan, job->model, job->machine->device, job->framework);
+    }
+}
+
+static gboolean step_run_sum(StepRun *run, const StepJob *job, const StepLowered *lowered, StepResult *result,
+                             GError **error)
 {
     result->name = g_strdup(job->name);
     result->text = g_strdup(job->text);
@@ -137,31 +140,28 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, StepResult *resul
     result->chip = g_strdup(job->machine->device->name);
     result->fidelity = g_strdup("messages");
     result->counting = g_strdup(MODEL_COUNTING_NAMES[job->counting]);
-    result->ranks = job->dp;
-    result->tokens = (double)job->tokens;
-    result->model_flops = step_job_flops(job) * job->dp;
+    result->plan = step_assume_words(job);
+    result->ranks = job->plan.gpus;
+    result->tokens = step_job_tokens(job);
+    result->model_flops = step_job_flops(job);
     result->peak_flops = step_job_peak(job);
-    result->bound = step_bound(job);
-    result->states_bytes = step_states(model_count_parameters(job->model), job->optimizer, 0, job->dp).total;
-    result->memory_bytes = job->machine->device->memory;
+    result->buckets = lowered->buckets;
+    result->gradient_bytes = lowered->parameters * job->plan.gradient_bytes;
+    result->bound = step_bound(job, lowered);
     step_explain(result);
-    double seconds = units_seconds(result->step);
-    result->mfu = result->hfu = result->model_flops / (result->peak_flops * job->dp * seconds);
+    double seconds = units_seconds(result->step), model = 0, again = 0;
+    step_run_flops(job, lowered, &model, &again);
+    double could = result->peak_flops * result->ranks * seconds;
+    result->mfu = result->model_flops / could;
+    result->hfu = (result->model_flops + again) / could;
     result->tokens_per_s = result->tokens / seconds;
     result->events = run->engine.events;
-    result->messages = run->network.messages;
+    result->messages = run->groups.network.messages;
     step_run_links(run, job, result);
     result->fingerprint = hash_add_text(hash_mix(result->trace.fingerprint), result->fidelity);
-    CollMeasure whole;
-    CollMeasureOptions options = {.chunk = job->chunk};
-    step_job_chooser(job, &run->nccl, &options.chooser, &options.choose);
-    if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, result->gradient_bytes, &options, &whole,
-                          error))
-        return FALSE;
-    result->whole_all_reduce = whole.time;
-    result->perfect_overlap = MAX(result->compute, whole.time);
-    step_run_assume(result, job);
-    return TRUE;
+    step_run_memory(job, result);
+    step_assume(result, job);
+    return step_run_whole(run, job, result, error);
 }
 
 StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, GError **error)
@@ -171,16 +171,11 @@ StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, G
     g_autoptr(StepResult) result = step_result_new();
     StepLowered lowered;
     step_lower(job, &lowered);
-    result->program = lowered.program;
-    result->buckets = lowered.buckets;
-    result->gradient_bytes = step_job_gradient(job);
+    result->programs = lowered.programs;
+    result->runs = lowered.runs;
     StepRun run;
-    step_run_init(&run, job, result);
-    if (!step_run_prepare(&run, job, result, error) ||
-        !coll_group_check(run.group, result->gradient_bytes, result->buckets, job->name, error)) {
-        step_run_clear(&run);
+    if (!step_run_init(&run, job, &lowered, result, error))
         return NULL;
-    }
     run.engine.tick = progress;
     run.engine.tick_owner = user;
     gint64 start = g_get_monotonic_time();
@@ -188,7 +183,7 @@ StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, G
     gboolean through = sim_engine_run(&run.engine);
     result->wall_s = (double)(g_get_monotonic_time() - start) * 1e-6;
     g_autofree char *stuck = through ? sim_streams_stuck(&run.streams) : g_strdup("the run was stopped");
-    gboolean fine = stuck == NULL ? step_run_sum(&run, job, result, error)
+    gboolean fine = stuck == NULL ? step_run_sum(&run, job, &lowered, result, error)
                                   : base_error_set(error, BASE_ERROR_FAILED, job->name, "%s", stuck);
     step_run_clear(&run);
     return fine ? g_steal_pointer(&result) : NULL;

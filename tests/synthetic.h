@@ -109,7 +109,9 @@ static inline StepResult *synthetic_result(guint32 ranks)
     result->events = 3000000;
     result->messages = 1800000;
     result->wall_s = 0.25;
-    result->program = synthetic_program();
+    result->programs = g_ptr_array_new_with_free_func((GDestroyNotify)sim_program_free);
+    g_ptr_array_add(result->programs, synthetic_program());
+    result->runs = g_new0(guint32, SYNTHETIC_RANKS);
     g_ptr_array_add(result->assumptions, g_strdup("Every GPU has a node of its own."));
     for (guint32 i = 0; i < 2 * ranks; i++) {
         StepLinkUse *use = g_new0(StepLinkUse, 1);

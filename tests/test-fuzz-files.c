@@ -19,6 +19,7 @@
 #include "models/tensor.h"
 #include "scenarios/scenario.h"
 #include "step/lower.h"
+#include "step/groups.h"
 #include "step/run.h"
 #include "topo/machine.h"
 
@@ -62,46 +63,40 @@ static gboolean read_model(const char *path, GError **error)
     return TRUE;
 }
 
-static void ignore_delivery(gpointer user, const SimFlight *flight)
+static void never_join(gpointer user, guint32 rank, guint32 op)
 {
     (void)user;
-    (void)flight;
-}
-
-static void ignore_done(gpointer user, CollGroup *group)
-{
-    (void)user;
-    (void)group;
+    (void)rank;
+    (void)op;
 }
 
 // As step_run does it before it starts. TRUE with *tiny where the whole is a matter of milliseconds.
-static gboolean check_job(const StepJob *job, const SimProgram *program, guint32 buckets, gboolean *tiny,
-                          GError **error)
+static gboolean check_job(const StepJob *job, const StepLowered *lowered, gboolean *tiny, GError **error)
 {
     SimEngine engine;
-    SimNetwork network;
-    CollFabric fabric;
+    StepGroups groups;
+    SimStreams streams;
+    SimTrace trace;
     sim_engine_init(&engine, job->queue);
-    sim_network_init(&network, &engine, job->chunk, ignore_delivery, NULL);
-    coll_fabric_init(&fabric, job->machine->graph, &network);
-    g_autofree guint32 *members = g_new(guint32, job->dp);
-    for (guint32 i = 0; i < job->dp; i++)
-        members[i] = i;
-    CollGroup *group =
-        coll_group_new(0, coll_choice_plain, job->algorithm, &fabric, members, job->dp, ignore_done, NULL);
-    gboolean fine = TRUE;
-    for (guint32 i = 0; fine && i < program->ops->len; i++) {
-        const SimOp *op = sim_program_op(program, i);
-        if (op->work == SIM_WORK_JOINT)
-            fine = coll_group_prepare(group, COLL_OP_ALL_REDUCE, op->bytes, error);
+    sim_trace_init(&trace, FALSE);
+    sim_streams_init(&streams, &engine, (const SimProgram *const *)(const void *)lowered->programs->pdata,
+                     lowered->runs, job->plan.gpus, &trace, never_join, NULL);
+    gboolean fine = step_groups_init(&groups, job, lowered, &engine, &streams, error);
+    double sends = 2.0 * job->plan.gpus, events = 0;
+    for (guint stage = 0; stage < lowered->programs->len; stage++) {
+        const SimProgram *program = lowered->programs->pdata[stage];
+        for (guint32 i = 0; i < program->ops->len; i++) {
+            const SimOp *op = sim_program_op(program, i);
+            if (op->work == SIM_WORK_JOINT)
+                events += sends * (sends + (double)op->bytes / (double)job->chunk);
+        }
+        events += program->ops->len * (double)job->plan.gpus;
     }
-    sim_network_freeze(&network, TRUE);
-    fine = fine && coll_group_check(group, step_job_gradient(job), buckets, job->name, error);
-    double sends = 2.0 * job->dp;
-    *tiny = sends * (sends * buckets + (double)step_job_gradient(job) / (double)job->chunk) < TINY_EVENTS;
-    coll_group_free(group);
-    coll_fabric_clear(&fabric);
-    sim_network_clear(&network);
+    *tiny = events < TINY_EVENTS;
+    if (fine)
+        step_groups_clear(&groups);
+    sim_streams_clear(&streams);
+    sim_trace_clear(&trace);
     sim_engine_clear(&engine);
     return fine;
 }
@@ -114,13 +109,17 @@ static gboolean read_scenario(const char *path, GError **error)
         return FALSE;
     StepLowered lowered;
     step_lower(job, &lowered);
-    g_autoptr(SimProgram) program = lowered.program;
-    assert_true(program->ops->len >= 1 && program->ops->len <= STEP_LOWER_OPS);
-    gboolean tiny = FALSE;
-    if (!check_job(job, program, lowered.buckets, &tiny, error))
-        return FALSE;
-    if (!tiny)
-        return TRUE;
+    guint ops = 0;
+    for (guint stage = 0; stage < lowered.programs->len; stage++) {
+        const SimProgram *program = lowered.programs->pdata[stage];
+        assert_true(program->ops->len >= 1);
+        ops += program->ops->len;
+    }
+    assert_true(ops <= STEP_LOWER_OPS);
+    gboolean tiny = FALSE, fine = check_job(job, &lowered, &tiny, error);
+    step_lower_clear(&lowered);
+    if (!fine || !tiny)
+        return fine;
     g_autoptr(StepResult) result = step_run(job, NULL, NULL, error);
     if (result == NULL)
         return FALSE;

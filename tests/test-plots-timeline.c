@@ -139,7 +139,7 @@ static void test_no_code(void **state)
     result->model = g_strdup("a\xff'b "
                              "\303\251\303\251\303\251\303\251\303\251\303\251\303\251\303\251\303\251\303"
                              "\251\303\251\303\251\303\251");
-    char **stream = (char **)&g_ptr_array_index(result->program->streams, 1);
+    char **stream = (char **)&g_ptr_array_index(step_result_program(result, 0)->streams, 1);
     g_free(*stream);
     *stream = g_strdup("'\nEND\n%s%n\"");
     g_autofree char *hostile = file("hostile.db"), *picture = file("hostile.svg"), *text = NULL;

@@ -21,11 +21,11 @@ static void test_defaults(void **state)
     g_autoptr(StepJob) job = read(GOOD, NULL, &error);
     check_fine(error);
     assert_string_equal(job->name, "s");
-    assert_int_equal(job->dp, 8);
-    assert_int_equal(job->sequence, 4096);
-    assert_int_equal(job->bucket, 25 << 20);
-    assert_int_equal(job->first_bucket, 1 << 20);
-    assert_true(job->overlap && !job->bucket_split);
+    assert_int_equal(job->plan.dp, 8);
+    assert_int_equal(job->plan.sequence, 4096);
+    assert_int_equal(job->plan.bucket, 25 << 20);
+    assert_int_equal(job->plan.first_bucket, 1 << 20);
+    assert_true(job->plan.overlap && !job->plan.bucket_split);
     assert_true(job->update == STEP_UPDATE_MEMORY);
 }
 
@@ -37,9 +37,9 @@ static void test_sets(void **state)
     g_autoptr(GError) error = NULL;
     g_autoptr(StepJob) job = read(GOOD, sets, &error);
     check_fine(error);
-    assert_int_equal(job->dp, 4);
+    assert_int_equal(job->plan.dp, 4);
     assert_int_equal(job->model->layers, 2);
-    assert_true(job->bucket == G_MAXINT64);
+    assert_true(job->plan.bucket == G_MAXINT64);
     assert_non_null(strstr(job->text, "# --set model.layers=2\n"));
 }
 
@@ -110,7 +110,7 @@ static void test_node(void **state)
     g_autoptr(GError) error = NULL;
     g_autoptr(StepJob) job = read(text, NULL, &error);
     check_fine(error);
-    assert_int_equal(job->dp, 16);
+    assert_int_equal(job->plan.dp, 16);
     assert_true(job->machine->notes->len > 0); // what was assumed of the fabric
     const char *const both[] = {"machine.use=deck-nvlink-8", NULL};
     g_autoptr(StepJob) refused = read(text, both, &error);

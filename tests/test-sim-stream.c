@@ -16,7 +16,9 @@ static void join(gpointer user, guint32 rank, guint32 op)
     if (++joint->joined < 2)
         return;
     joint->joined = 0;
-    guint32 stream = sim_program_op(joint->streams->program, op)->stream;
+    guint32 stream = sim_program_op(sim_streams_program(joint->streams, 0), op)->stream;
+    sim_streams_move(joint->streams, 0, stream);
+    sim_streams_move(joint->streams, 1, stream);
     sim_streams_end(joint->streams, 0, stream);
     sim_streams_end(joint->streams, 1, stream);
 }
@@ -46,7 +48,9 @@ static void test_order(void **state)
     Joint joint = {.streams = &streams};
     sim_engine_init(&engine, SIM_QUEUE_RADIX);
     sim_trace_init(&trace, TRUE);
-    sim_streams_init(&streams, &engine, program, 2, &trace, join, &joint);
+    const SimProgram *programs[] = {program};
+    const guint32 runs[2] = {0, 0};
+    sim_streams_init(&streams, &engine, programs, runs, 2, &trace, join, &joint);
     sim_streams_start(&streams);
     assert_true(sim_engine_run(&engine));
     assert_null(sim_streams_stuck(&streams));
@@ -90,7 +94,9 @@ static void test_stuck(void **state)
     SimStreams streams;
     sim_engine_init(&engine, SIM_QUEUE_RADIX);
     sim_trace_init(&trace, FALSE);
-    sim_streams_init(&streams, &engine, program, 1, &trace, never, NULL);
+    const SimProgram *programs[] = {program};
+    const guint32 runs[1] = {0};
+    sim_streams_init(&streams, &engine, programs, runs, 1, &trace, never, NULL);
     sim_streams_start(&streams);
     assert_true(sim_engine_run(&engine));
     g_autofree char *stuck = sim_streams_stuck(&streams);

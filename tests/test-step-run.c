@@ -59,16 +59,16 @@ static void check_properties(const StepResult *result)
 {
     assert_int_equal(result->step, result->compute + result->exposed_comm + result->idle);
     assert_true(result->idle >= 0 && result->bound <= result->step && result->mfu <= 1);
-    guint streams = result->program->streams->len;
+    guint streams = step_result_program(result, 0)->streams->len;
     g_autofree Ps *last = g_new0(Ps, result->ranks * streams);
     Ps exposed = 0;
     for (guint i = 0; i < result->trace.spans->len; i++) {
         const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, i);
-        guint lane = span->rank * streams + sim_program_op(result->program, span->op)->stream;
+        guint lane = span->rank * streams + step_result_op(result, span)->stream;
         assert_true(span->start >= last[lane] && span->end >= span->start);
         last[lane] = span->end;
     }
-    assert_int_equal(result->trace.spans->len, result->ranks * result->program->ops->len);
+    assert_int_equal(result->trace.spans->len, result->ranks * step_result_program(result, 0)->ops->len);
     for (guint i = 0; i < result->exposures->len; i++) {
         const StepExposure *exposure = &g_array_index(result->exposures, StepExposure, i);
         exposed += exposure->end - exposure->start;

@@ -18,6 +18,7 @@ typedef struct {
     const StepResult *result; // borrowed
     gint64 run;
     gint64 first_span; // id of the run's first span
+    const guint *bases; // [rank]: its first lane; borrowed
 } Store;
 
 // One row of a prepared statement: what was bound is inserted.
@@ -151,20 +152,21 @@ static gboolean store_add_lanes(const Store *store, const gint64 *starts, GError
     sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
     gboolean fine = statement != NULL;
     const StepResult *result = store->result;
-    guint streams = sim_program_streams(result->program);
     gint64 lane = 0;
-    for (guint rank = 0; fine && rank < result->ranks; rank++)
-        for (guint stream = 0; fine && stream < streams; stream++, lane++) {
+    for (guint rank = 0; fine && rank < result->ranks; rank++) {
+        const SimProgram *program = step_result_program(result, rank);
+        for (guint stream = 0; fine && stream < sim_program_streams(program); stream++, lane++) {
             gint64 spans = starts[lane + 1] - starts[lane];
             sqlite3_bind_int64(statement, 1, store->run);
             sqlite3_bind_int64(statement, 2, lane);
             sqlite3_bind_int64(statement, 3, rank);
-            store_bind_text(statement, 4, g_ptr_array_index(result->program->streams, stream));
+            store_bind_text(statement, 4, g_ptr_array_index(program->streams, stream));
             sqlite3_bind_null(statement, 5);
             store_bind_optional(statement, 6, spans == 0 ? -1 : store->first_span + starts[lane]);
             sqlite3_bind_int64(statement, 7, spans);
             fine = store_insert(store, statement, error);
         }
+    }
     for (guint i = 0; fine && i < result->links->len; i++, lane++) {
         const StepLinkUse *use = g_ptr_array_index(result->links, i);
         sqlite3_clear_bindings(statement);
@@ -206,11 +208,11 @@ static gboolean store_add_exposures(const Store *store, GError **error)
     gboolean fine = statement != NULL;
     for (guint i = 0; fine && i < store->result->exposures->len; i++) {
         const StepExposure *exposure = &g_array_index(store->result->exposures, StepExposure, i);
-        g_assert(exposure->op < store->result->program->ops->len);
+        const SimProgram *program = step_result_program(store->result, store->result->last_rank);
         sqlite3_bind_int64(statement, 1, store->run);
         sqlite3_bind_int64(statement, 2, exposure->start);
         sqlite3_bind_int64(statement, 3, exposure->end);
-        store_bind_text(statement, 4, sim_program_op(store->result->program, exposure->op)->name);
+        store_bind_text(statement, 4, sim_program_op(program, exposure->op)->name);
         fine = store_insert(store, statement, error);
     }
     sqlite3_finalize(statement);
@@ -228,18 +230,18 @@ static sqlite3_stmt *store_prepare_spans(const Store *store, guint rows, GError 
     return timeline_database_prepare(store->database, store->path, sql->str, error);
 }
 
-static guint store_lane(const StepResult *result, const SimSpan *span)
+// bases[rank] is the lane of its first stream.
+static guint store_lane(const Store *store, const SimSpan *span)
 {
-    g_assert(span->rank < result->ranks && span->op < result->program->ops->len);
-    return span->rank * sim_program_streams(result->program) +
-           sim_program_op(result->program, span->op)->stream;
+    g_assert(span->rank < store->result->ranks);
+    return store->bases[span->rank] + step_result_op(store->result, span)->stream;
 }
 
 static void store_bind_span(const Store *store, sqlite3_stmt *statement, int at, const SimSpan *span)
 {
-    const SimOp *op = sim_program_op(store->result->program, span->op);
+    const SimOp *op = step_result_op(store->result, span);
     sqlite3_bind_int64(statement, at, store->run);
-    sqlite3_bind_int64(statement, at + 1, store_lane(store->result, span));
+    sqlite3_bind_int64(statement, at + 1, store_lane(store, span));
     store_bind_text(statement, at + 2, SIM_KIND_NAMES[op->kind]);
     store_bind_text(statement, at + 3, op->name);
     sqlite3_bind_int64(statement, at + 4, span->start);
@@ -270,21 +272,29 @@ static gboolean store_add_spans(const Store *store, const guint32 *order, guint 
 
 // The spans follow each other in the file by lane, and by time within one: the trace's order among ties may
 // depend on the simulator's queue, a lane's does not; and one lane is read without an index.
-static gboolean store_add_lanes_and_spans(const Store *store, GError **error)
+static gboolean store_add_lanes_and_spans(Store *store, GError **error)
 {
     const StepResult *result = store->result;
     const GArray *spans = result->trace.spans;
-    guint n = spans == NULL ? 0 : spans->len, lanes = result->ranks * sim_program_streams(result->program);
+    guint n = spans == NULL ? 0 : spans->len, lanes = 0;
+    g_autofree guint *bases = g_new(guint, result->ranks);
+    for (guint rank = 0; rank < result->ranks; rank++) {
+        bases[rank] = lanes;
+        lanes += sim_program_streams(step_result_program(result, rank));
+    }
+    store->bases = bases;
     g_autofree gint64 *starts = g_new0(gint64, lanes + 1);
     g_autofree gint64 *next = g_new0(gint64, lanes + 1);
     g_autofree guint32 *order = g_new(guint32, n);
     for (guint i = 0; i < n; i++)
-        starts[store_lane(result, &g_array_index(spans, SimSpan, i)) + 1]++;
+        starts[store_lane(store, &g_array_index(spans, SimSpan, i)) + 1]++;
     for (guint lane = 0; lane < lanes; lane++)
         next[lane + 1] = starts[lane + 1] += starts[lane];
     for (guint i = 0; i < n; i++)
-        order[next[store_lane(result, &g_array_index(spans, SimSpan, i))]++] = i;
-    return store_add_lanes(store, starts, error) && store_add_spans(store, order, n, error);
+        order[next[store_lane(store, &g_array_index(spans, SimSpan, i))]++] = i;
+    gboolean fine = store_add_lanes(store, starts, error) && store_add_spans(store, order, n, error);
+    store->bases = NULL;
+    return fine;
 }
 
 // The next span's id. An absurd one (edited by hand) would leave no room above it.

@@ -1,0 +1,219 @@
+// scenarios/section-job.c: reading the plan of a step.
+#include "scenarios/section-job.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "coll/group.h"
+
+// A whole number of a key that is a guint32 of the plan.
+static gboolean job_number(Ini *ini, const char *key, gint64 low, guint32 *value, GError **error)
+{
+    gint64 number = *value;
+    if (!ini_get_count(ini, "job", key, INI_OPTIONAL, low, COLL_GROUP_RANKS_MAX, &number, error))
+        return FALSE;
+    *value = (guint32)number;
+    return TRUE;
+}
+
+static gboolean job_choice(Ini *ini, const char *key, const char *const *names, guint *value, GError **error)
+{
+    return ini_get_choice(ini, "job", key, INI_OPTIONAL, names, value, error);
+}
+
+static gboolean job_flag(Ini *ini, const char *key, gboolean *value, GError **error)
+{
+    return ini_get_flag(ini, "job", key, INI_OPTIONAL, value, error);
+}
+
+// dp: a number, or what the GPUs leave to it.
+static gboolean job_read_dp(StepPlan *plan, Ini *ini, GError **error)
+{
+    g_autofree char *text = NULL;
+    if (!ini_get_text(ini, "job", "dp", INI_OPTIONAL, &text, error))
+        return FALSE;
+    guint64 others = (guint64)plan->tp * plan->cp * plan->pp;
+    plan->dp = (guint32)MAX(plan->gpus / others, 1);
+    return text == NULL || strcmp(text, "auto") == 0 || job_number(ini, "dp", 1, &plan->dp, error);
+}
+
+static gboolean job_read_split(StepPlan *plan, Ini *ini, GError **error)
+{
+    g_autofree char *order = NULL;
+    if (!job_number(ini, "tp", 1, &plan->tp, error) || !job_number(ini, "cp", 1, &plan->cp, error) ||
+        !job_number(ini, "pp", 1, &plan->pp, error) || !job_read_dp(plan, ini, error) ||
+        !job_flag(ini, "sp", &plan->sp, error) || !job_number(ini, "tp_overlap", 1, &plan->tp_overlap, error) ||
+        !job_flag(ini, "cp_balanced", &plan->cp_balanced, error) ||
+        !ini_get_text(ini, "job", "order", INI_OPTIONAL, &order, error))
+        return FALSE;
+    if (order == NULL)
+        return TRUE;
+    g_autofree char *where = ini_where(ini, "job", "order");
+    return step_plan_read_order(order, plan->order, where, error);
+}
+
+static gboolean job_read_pipeline(StepPlan *plan, Ini *ini, GError **error)
+{
+    g_autofree char *schedule = NULL;
+    if (!ini_get_text(ini, "job", "schedule", INI_OPTIONAL, &schedule, error) ||
+        !job_number(ini, "chunks", 1, &plan->chunks, error) ||
+        !ini_get_count(ini, "job", "layers_first", INI_OPTIONAL, 0, MODEL_LAYERS_MAX, &plan->layers_first, error) ||
+        !ini_get_count(ini, "job", "layers_last", INI_OPTIONAL, 0, MODEL_LAYERS_MAX, &plan->layers_last, error) ||
+        !job_flag(ini, "scatter_gather", &plan->scatter_gather, error))
+        return FALSE;
+    if (schedule == NULL) {
+        plan->schedule = plan->chunks > 1 ? &PIPE_INTERLEAVED : &PIPE_1F1B;
+        return TRUE;
+    }
+    g_autofree char *where = ini_where(ini, "job", "schedule");
+    plan->schedule = pipe_find(schedule, where, error);
+    return plan->schedule != NULL;
+}
+
+// batch in sequences, or tokens of a step; and how it is cut into micro-batches.
+static gboolean job_read_batch(StepPlan *plan, Ini *ini, GError **error)
+{
+    gint64 tokens = 0;
+    if (ini_has(ini, "job", "tokens") && ini_has(ini, "job", "batch"))
+        return ini_refuse(ini, "job", "tokens", error, "found beside batch, wanted one of them");
+    if (!ini_has(ini, "job", "batch") &&
+        !ini_get_whole(ini, "job", "tokens", INI_REQUIRED, UNITS_COUNT, &tokens, error))
+        return FALSE;
+    if (!ini_get_count(ini, "job", "batch", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &plan->batch, error))
+        return FALSE;
+    gint64 unit = plan->dp * plan->sequence;
+    if (tokens != 0 || !ini_has(ini, "job", "batch")) {
+        if (tokens < 1 || tokens % unit != 0)
+            return ini_refuse(ini, "job", "tokens", error,
+                              "found %" G_GINT64_FORMAT ", wanted a multiple of %" G_GINT64_FORMAT
+                              " (%u ranks x sequences of %" G_GINT64_FORMAT " tokens)",
+                              tokens, unit, plan->dp, plan->sequence);
+        plan->batch = tokens / plan->sequence;
+    }
+    plan->micro_batch = plan->pp > 1 ? 1 : MAX(plan->batch / plan->dp, 1);
+    return ini_get_count(ini, "job", "micro_batch", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &plan->micro_batch, error);
+}
+
+// The cap of a bucket: a size, or "whole".
+static gboolean job_read_bucket(StepPlan *plan, Ini *ini, GError **error)
+{
+    g_autofree char *text = NULL;
+    guint buckets = plan->buckets;
+    if (!job_choice(ini, "buckets", STEP_BUCKETS_NAMES, &buckets, error) ||
+        !ini_get_text(ini, "job", "bucket", INI_OPTIONAL, &text, error))
+        return FALSE;
+    plan->buckets = (StepBuckets)buckets;
+    if (g_strcmp0(text, "whole") == 0)
+        plan->bucket = G_MAXINT64;
+    else if (!ini_get_whole(ini, "job", "bucket", INI_OPTIONAL, UNITS_BYTES, &plan->bucket, error))
+        return FALSE;
+    if (!ini_get_whole(ini, "job", "first_bucket", INI_OPTIONAL, UNITS_BYTES, &plan->first_bucket, error))
+        return FALSE;
+    const char *const keys[] = {"bucket", "first_bucket"};
+    const gint64 values[] = {plan->bucket, plan->first_bucket};
+    for (guint i = 0; i < G_N_ELEMENTS(keys); i++)
+        if (values[i] < 1024)
+            return ini_refuse(ini, "job", keys[i], error,
+                              "found less than 1 KiB, wanted a size such as '25 MiB'");
+    return job_flag(ini, "bucket_split", &plan->bucket_split, error);
+}
+
+static gboolean job_read_data(StepPlan *plan, Ini *ini, GError **error)
+{
+    static const char *const dtypes[] = {"bf16", "fp16", "fp32", NULL};
+    gint64 zero = plan->zero;
+    guint gradients = plan->gradients, dtype = 0;
+    if (!ini_get_count(ini, "job", "zero", INI_OPTIONAL, 0, 3, &zero, error) ||
+        !job_number(ini, "shard", 1, &plan->shard, error) ||
+        !job_choice(ini, "gradients", STEP_GRADIENTS_NAMES, &gradients, error) ||
+        !job_choice(ini, "gradient_dtype", dtypes, &dtype, error) ||
+        !job_flag(ini, "sync_every", &plan->sync_every, error) ||
+        !job_flag(ini, "overlap", &plan->overlap, error) ||
+        !job_flag(ini, "overlap_gather", &plan->overlap_gather, error) ||
+        !job_number(ini, "prefetch", 0, &plan->prefetch, error) ||
+        !job_flag(ini, "limiter", &plan->limiter, error) || !job_flag(ini, "reshard", &plan->reshard, error))
+        return FALSE;
+    plan->zero = (int)zero;
+    plan->gradients = (StepGradients)gradients;
+    plan->gradient_bytes = dtype == 2 ? 4 : 2;
+    return job_read_bucket(plan, ini, error);
+}
+
+static gboolean job_read_memory(StepPlan *plan, Ini *ini, GError **error)
+{
+    guint recompute = plan->recompute, optimizer = plan->optimizer;
+    if (!job_choice(ini, "recompute", STEP_RECOMPUTE_NAMES, &recompute, error) ||
+        !ini_get_count(ini, "job", "recompute_every", INI_OPTIONAL, 1, MODEL_LAYERS_MAX, &plan->recompute_every,
+                       error) ||
+        !job_flag(ini, "offload_optimizer", &plan->offload_optimizer, error) ||
+        !job_flag(ini, "offload_weights", &plan->offload_weights, error) ||
+        !job_flag(ini, "offload_activations", &plan->offload_activations, error) ||
+        !job_choice(ini, "optimizer", STEP_OPTIMIZER_NAMES, &optimizer, error))
+        return FALSE;
+    plan->recompute = (StepRecompute)recompute;
+    plan->optimizer = (StepOptimizer)optimizer;
+    return TRUE;
+}
+
+// Keys that mean something only under others.
+static gboolean job_check_meaning(const StepPlan *plan, Ini *ini, GError **error)
+{
+    const struct {
+        const char *key;
+        gboolean means;
+        const char *wanted;
+    } rules[] = {
+        {"sp", plan->tp > 1, "tp above 1"},
+        {"tp_overlap", plan->tp > 1, "tp above 1"},
+        {"cp_balanced", plan->cp > 1, "cp above 1"},
+        {"schedule", plan->pp > 1, "pp above 1"},
+        {"chunks", plan->pp > 1, "pp above 1"},
+        {"scatter_gather", plan->pp > 1 && plan->tp > 1 && !plan->sp, "pp and tp above 1, and sp = no"},
+        {"shard", plan->zero > 0, "zero = 1, 2 or 3"},
+        {"gradients", plan->zero >= 2, "zero = 2 or 3"},
+        {"overlap_gather", plan->zero == 1 || plan->zero == 2, "zero = 1 or 2"},
+        {"prefetch", plan->zero == 3 || plan->offload_weights, "zero = 3 or offload_weights = yes"},
+        {"limiter", plan->zero == 3 || plan->offload_weights, "zero = 3 or offload_weights = yes"},
+        {"reshard", plan->zero == 3, "zero = 3"},
+        {"buckets", plan->zero < 3, "zero below 3 (its units are layers)"},
+        {"bucket_split", plan->zero < 3, "zero below 3 (its units are layers)"},
+        {"recompute_every", plan->recompute == STEP_RECOMPUTE_FULL, "recompute = full"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(rules); i++)
+        if (ini_has(ini, "job", rules[i].key) && !rules[i].means)
+            return ini_refuse(ini, "job", rules[i].key, error, "means nothing here, wanted %s beside it",
+                              rules[i].wanted);
+    return TRUE;
+}
+
+// All broken rules in one line; a single one stands at its key's line.
+static gboolean job_check(StepJob *job, Ini *ini, GError **error)
+{
+    g_autoptr(GPtrArray) lines = step_plan_check(&job->plan, job->model);
+    if (lines->len == 0)
+        return TRUE;
+    if (lines->len == 1) {
+        const char *line = lines->pdata[0], *colon = strstr(line, ": ");
+        g_autofree char *key = colon == NULL ? NULL : g_strndup(line, (gsize)(colon - line));
+        if (key != NULL)
+            return ini_refuse(ini, "job", key, error, "%s", colon + 2);
+    }
+    GString *all = g_string_new(NULL);
+    for (guint i = 0; i < lines->len; i++)
+        g_string_append_printf(all, "%s%s", i == 0 ? "" : "; ", (const char *)lines->pdata[i]);
+    base_error_set(error, BASE_ERROR_FAILED, ini_name(ini), "job: %u rules are broken: %s", lines->len, all->str);
+    g_string_free(all, TRUE);
+    return FALSE;
+}
+
+gboolean scenario_section_job(StepJob *job, Ini *ini, GError **error)
+{
+    StepPlan *plan = &job->plan;
+    plan->gpus = job->machine->graph->gpus->len;
+    if (plan->gpus > COLL_GROUP_RANKS_MAX)
+        return ini_refuse(ini, "machine", "gpus", error, "found %u GPUs, wanted at most %d", plan->gpus,
+                          COLL_GROUP_RANKS_MAX);
+    return job_read_split(plan, ini, error) && job_read_pipeline(plan, ini, error) &&
+           job_read_batch(plan, ini, error) && job_read_data(plan, ini, error) &&
+           job_read_memory(plan, ini, error) && job_check_meaning(plan, ini, error) && job_check(job, ini, error);
+}
