@@ -132,7 +132,7 @@ static void test_bare(void **state)
     (void)state;
     g_autofree char *path = file("bare.db");
     g_autoptr(StepResult) result = step_result_new();
-    result->program = sim_program_new();
+    result->runs = g_new0(guint32, 1);
     g_autoptr(GError) error = NULL;
     timeline_store_write(path, result, NULL, &error);
     check_fine(error);
