@@ -83,12 +83,15 @@ typedef struct {
 } StepPlan;
 
 // One rank, one micro-batch, no sharding, 1F1B, overlap, bf16 gradients, buckets of 25 MiB after one of 1
-// MiB.
+// MiB; should ZeRO be turned on: sharded gradients, one unit of prefetch with limiter and reshard, as FSDP.
+// sequence is 0, to be set.
 void step_plan_init(StepPlan *plan);
 
 // Every rule that the plan breaks for a model, all at once, one line each (keys as in a scenario's [job]);
-// fills what follows from the rest (micro_batches, shard 0 -> all). Empty: legal. Caller unrefs (GPtrArray of
-// char *). Layers need not divide by stages: 126 on 16 is legal.
+// fills what follows from the rest (micro_batches, shard 0 -> all) where nothing is broken: whoever changes
+// dp or cp afterwards sets shard back to 0. Empty: legal. Caller unrefs (GPtrArray of char *). Layers need
+// not divide by stages: 126 on 16 is legal. What does nothing in a plan (gradients without ZeRO 2 or 3,
+// prefetch without 3, sp without tp) is legal too: only the scenario's reader knows what was asked for.
 GPtrArray *step_plan_check(StepPlan *plan, const ModelSpec *model);
 
 // Ranks that hold the same weights: dp x cp.
@@ -99,4 +102,10 @@ guint32 step_plan_data(const StepPlan *plan);
 gint64 step_plan_layers(const StepPlan *plan, const ModelSpec *model, guint32 stage, guint32 chunk);
 // The first layer of that virtual stage, from 0.
 gint64 step_plan_first_layer(const StepPlan *plan, const ModelSpec *model, guint32 stage, guint32 chunk);
+// The order of dimensions from text, each of them once, fastest first: "tp-cp-dp-pp". FALSE with an error;
+// where (may be NULL) starts it.
+gboolean step_plan_read_order(const char *text, StepDimension order[STEP_DIMENSIONS], const char *where,
+                              GError **error);
+// The text of an order. Caller frees.
+char *step_plan_order_text(const StepDimension order[STEP_DIMENSIONS]);
 // The split of one rank for models/ops.h is plan.sequence, micro_batch, tp, cp, sp.
