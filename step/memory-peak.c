@@ -73,9 +73,12 @@ StepMemoryPeak step_memory_peak(const StepPlan *plan, const ModelSpec *model, co
     StepMemoryFlight flight = step_memory_fly(plan, model, &memory, stage);
     StepMemoryPeak peak = {.capacity = device->memory, .stage = stage, .in_flight = flight.all};
     memcpy(peak.kind, memory.fixed, sizeof peak.kind);
-    if (plan->offload_activations)
-        flight.activations = MIN(flight.activations,
-                                 memory.embedding + memory.head + 2 * MAX(memory.layer, memory.layer_kept));
+    if (plan->offload_activations) {
+        gboolean all_again = plan->recompute == STEP_RECOMPUTE_FULL && plan->recompute_every == 1;
+        gint64 next = all_again ? memory.layer_kept : memory.layer;
+        flight.activations =
+            MIN(flight.activations, memory.embedding + memory.head + memory.layer_kept + next);
+    }
     // The loss's gradient is gone, and one micro-batch's logits with it, when the first layer runs again.
     gint64 at_loss = flight.last * memory.logits + memory.logits_work;
     gint64 after = MAX((gint64)flight.last - 1, 0) * memory.logits;

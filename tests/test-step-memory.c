@@ -99,10 +99,11 @@ static void test_paper_layers(void **state)
 }
 
 // Section 4.2.3: the first stage holds the activations of L layers whatever the stages are, and with
-// interleaving 1 + (p - 1)/(p v) times as many; beside them the embedding's mask, s b h / t (with sp) for
-// each of the p micro-batches in flight. The paper prints no bytes; its section 5 and figure 7 say in words
-// that both techniques together take the memory to a fifth of tensor parallelism's, full recomputation to a
-// tenth.
+// interleaving 1 + (p - 1)/(p v) times as many; beside them the embedding's mask (s b h, over t with sp) for
+// each micro-batch in flight, which the paper takes as p (with v chunks the first one has up to 2p), and
+// without a pipeline the head's 4 s b h. Logits are counted apart. The paper prints no bytes; its section 5
+// and figure 7 say in words that both techniques together take the memory to a fifth of tensor parallelism's,
+// full recomputation to a tenth.
 static void test_paper_totals(void **state)
 {
     (void)state;
@@ -121,14 +122,15 @@ static void test_paper_totals(void **state)
                 StepMemoryPeak peak = step_memory_peak(&plan, &model, device, &MEMORY_SCORES, 0);
                 double kept =
                     (double)(peak.kind[STEP_MEMORY_ACTIVATIONS] - (peak.at_loss ? 0 : memory.layer_work));
-                double wanted = unit * layers * paper_layer(paper, sp, (StepRecompute)r);
-                memory_near(paper->name, kept, wanted, r == STEP_RECOMPUTE_FULL ? 0.6 : 0.03);
+                double ends = ((v > 1 ? 2 * p : p) + (p > 1 ? 0 : 4)) / (sp ? 8 : 1);
+                double wanted = unit * (layers * paper_layer(paper, sp, (StepRecompute)r) + ends);
+                memory_near(paper->name, kept, wanted, 0.001);
                 if (sp == 0 && r == STEP_RECOMPUTE_NONE)
                     baseline = kept;
                 if (sp == 1 && r == STEP_RECOMPUTE_SELECTIVE)
                     assert_true(kept / baseline > 0.15 && kept / baseline < 0.215);
                 if (sp == 0 && r == STEP_RECOMPUTE_FULL)
-                    assert_true(kept / baseline > 0.07 && kept / baseline < 0.12);
+                    assert_true(kept / baseline > 0.07 && kept / baseline < 0.14);
             }
         }
     }
@@ -142,7 +144,7 @@ static void test_paper_states(void **state)
     g_autoptr(TopoDevice) device = memory_device("a100-sxm-80g");
     for (guint i = 0; i < G_N_ELEMENTS(PAPERS); i++) {
         ModelSpec model = paper_model(&PAPERS[i]);
-        memory_near(PAPERS[i].name, (double)model_count_parameters(&model), PAPERS[i].billions * 1e9, 0.0005);
+        memory_near(PAPERS[i].name, (double)model_count_parameters(&model), PAPERS[i].billions * 1e9, 0.001);
         StepPlan plan = paper_plan(&PAPERS[i], &model, FALSE, STEP_RECOMPUTE_NONE);
         gint64 sum = 0;
         for (guint32 stage = 0; stage < plan.pp; stage++) {
@@ -219,7 +221,7 @@ static void test_documents(void **state)
         g_autoptr(ModelSpec) model = memory_model(documents[i].model);
         guint rows = 0;
         for (guint row = 0; row < csv_rows(csv); row++)
-            rows += figure(documents[i].document, csv_get(csv, row)->fields, model, device);
+            rows += figure(documents[i].document, csv_get(csv, row)->fields, model, device) ? 1 : 0;
         assert_int_equal(rows, documents[i].rows);
     }
 }
