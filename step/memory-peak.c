@@ -3,11 +3,14 @@
 
 #include "step/memory.h"
 
-// Passes of each chunk that are in flight at the fullest moment.
+// What is in flight at one moment, and what it takes.
 typedef struct {
-    gint64 activations; // bytes
-    guint32 all, last;  // passes, and those of the last chunk
-} StepMemoryFlight;
+    gint64 kept;        // bytes of activations between forward and backward
+    guint32 all, last;  // passes in flight, and those of the last chunk
+    gint64 activations; // bytes on the chip, with what one layer works with
+    gint64 logits;      // bytes
+    gboolean at_loss;   // the moment of the loss takes more than that of a layer that runs again
+} StepMemoryMoment;
 
 gint64 step_memory_chunk(const StepPlan *plan, const ModelSpec *model, const StepMemoryStage *memory,
                          guint32 stage, guint32 chunk)
@@ -33,35 +36,50 @@ gint64 step_memory_gathered(const StepPlan *plan, const ModelSpec *model, const 
     return memory->unit_ends + (few ? MIN(layers, (gint64)plan->prefetch + 1) : layers) * memory->unit;
 }
 
+// Fills what a moment takes. The loss's gradient is gone, and one micro-batch's logits with it, when a layer
+// runs again. Offloaded: one layer in use, one on its way.
+static void step_memory_weigh(const StepPlan *plan, const StepMemoryStage *memory, StepMemoryMoment *moment)
+{
+    gint64 kept = moment->kept;
+    if (plan->offload_activations) {
+        gboolean all_again = plan->recompute == STEP_RECOMPUTE_FULL && plan->recompute_every == 1;
+        gint64 next = all_again ? memory->layer_kept : memory->layer;
+        kept = MIN(kept, memory->embedding + memory->head + memory->layer_kept + next);
+    }
+    gint64 at_loss = moment->last * memory->logits + memory->logits_work;
+    gint64 after = MAX((gint64)moment->last - 1, 0) * memory->logits;
+    moment->at_loss = memory->logits > 0 && moment->last > 0 && at_loss >= after + memory->layer_work;
+    moment->activations = kept + (moment->at_loss ? 0 : memory->layer_work);
+    moment->logits = moment->at_loss ? at_loss : after;
+}
+
 // One chunk: all passes are alike. Several: the schedule is walked; it has reached its fullest after a few
 // rounds of micro-batches (a round: as many as there are stages).
-static StepMemoryFlight step_memory_fly(const StepPlan *plan, const ModelSpec *model,
+static StepMemoryMoment step_memory_fly(const StepPlan *plan, const ModelSpec *model,
                                         const StepMemoryStage *memory, guint32 stage)
 {
     guint32 m = (guint32)MIN(plan->micro_batches, G_MAXINT32);
+    StepMemoryMoment now = {0}, most = {0};
     if (plan->chunks == 1) {
-        guint32 n = plan->schedule->in_flight(stage, plan->pp, m, 1);
-        return (StepMemoryFlight){n * step_memory_chunk(plan, model, memory, stage, 0), n, n};
+        most.all = most.last = plan->schedule->in_flight(stage, plan->pp, m, 1);
+        most.kept = most.all * step_memory_chunk(plan, model, memory, stage, 0);
+        step_memory_weigh(plan, memory, &most);
+        return most;
     }
     g_autofree gint64 *bytes = g_new(gint64, plan->chunks);
     for (guint32 c = 0; c < plan->chunks; c++)
         bytes[c] = step_memory_chunk(plan, model, memory, stage, c);
-    m = MIN(m, 4 * plan->pp);
     g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(PipeStep));
-    plan->schedule->steps(steps, stage, plan->pp, m, plan->chunks);
-    StepMemoryFlight now = {0}, most = {0};
-    gint64 fullest = 0;
+    plan->schedule->steps(steps, stage, plan->pp, MIN(m, 4 * plan->pp), plan->chunks);
     for (guint i = 0; i < steps->len; i++) {
         const PipeStep *step = &g_array_index(steps, PipeStep, i);
         const int sign = step->backward ? -1 : 1;
-        now.activations += sign * bytes[step->chunk];
+        now.kept += sign * bytes[step->chunk];
         now.all += (guint32)sign;
         now.last += step->chunk == plan->chunks - 1 ? (guint32)sign : 0;
-        gint64 here = now.activations + now.last * memory->logits;
-        if (here > fullest) {
-            fullest = here;
+        step_memory_weigh(plan, memory, &now);
+        if (now.activations + now.logits > most.activations + most.logits)
             most = now;
-        }
     }
     return most;
 }
@@ -70,21 +88,12 @@ StepMemoryPeak step_memory_peak(const StepPlan *plan, const ModelSpec *model, co
                                 const StepFramework *framework, guint32 stage)
 {
     StepMemoryStage memory = step_memory_stage(plan, model, device, framework, stage);
-    StepMemoryFlight flight = step_memory_fly(plan, model, &memory, stage);
-    StepMemoryPeak peak = {.capacity = device->memory, .stage = stage, .in_flight = flight.all};
+    StepMemoryMoment moment = step_memory_fly(plan, model, &memory, stage);
+    StepMemoryPeak peak = {
+        .capacity = device->memory, .stage = stage, .in_flight = moment.all, .at_loss = moment.at_loss};
     memcpy(peak.kind, memory.fixed, sizeof peak.kind);
-    if (plan->offload_activations) {
-        gboolean all_again = plan->recompute == STEP_RECOMPUTE_FULL && plan->recompute_every == 1;
-        gint64 next = all_again ? memory.layer_kept : memory.layer;
-        flight.activations =
-            MIN(flight.activations, memory.embedding + memory.head + memory.layer_kept + next);
-    }
-    // The loss's gradient is gone, and one micro-batch's logits with it, when the first layer runs again.
-    gint64 at_loss = flight.last * memory.logits + memory.logits_work;
-    gint64 after = MAX((gint64)flight.last - 1, 0) * memory.logits;
-    peak.at_loss = memory.logits > 0 && flight.last > 0 && at_loss >= after + memory.layer_work;
-    peak.kind[STEP_MEMORY_ACTIVATIONS] = flight.activations + (peak.at_loss ? 0 : memory.layer_work);
-    peak.kind[STEP_MEMORY_LOGITS] = peak.at_loss ? at_loss : after;
+    peak.kind[STEP_MEMORY_ACTIVATIONS] = moment.activations;
+    peak.kind[STEP_MEMORY_LOGITS] = moment.logits;
     peak.kind[STEP_MEMORY_GATHERED] = step_memory_gathered(plan, model, &memory, stage);
     double moving = (double)(peak.kind[STEP_MEMORY_ACTIVATIONS] + peak.kind[STEP_MEMORY_LOGITS] +
                              peak.kind[STEP_MEMORY_GATHERED]);
