@@ -16,7 +16,7 @@ void model_count_parts(const ModelSpec *spec, ModelParts *parts)
         .attention_bias = spec->bias ? queries + 2 * keys + spec->hidden : 0,
         .mlp = (inner + 1) * spec->hidden * spec->ffn,
         .mlp_bias = spec->bias ? inner * spec->ffn + spec->hidden : 0,
-        .norms = 2 * norm,
+        .norms = spec->parallel_block ? norm : 2 * norm,
         .final_norm = norm,
         .head = spec->tied ? 0 : spec->vocabulary * spec->hidden,
     };

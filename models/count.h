@@ -21,9 +21,9 @@ typedef struct {
     gint64 attention_bias; // their biases
     gint64 mlp;            // matrices of one layer: up, down, and gate where gated
     gint64 mlp_bias;       // their biases
-    gint64 norms;          // of one layer: two norms, each h (RMS) or 2 h (weight and bias)
-    gint64 final_norm;     // h or 2 h
-    gint64 head;           // V h, or 0 where it shares the embedding
+    gint64 norms; // of one layer: two norms (one in a parallel block), each h (RMS) or 2 h (weight and bias)
+    gint64 final_norm; // h or 2 h
+    gint64 head;       // V h, or 0 where it shares the embedding
 } ModelParts;
 
 void model_count_parts(const ModelSpec *spec, ModelParts *parts);

@@ -84,6 +84,7 @@ typedef struct {
     ModelJoin join;
     gint64 exchanged;   // bytes of the vector that join exchanges: the whole gathered or summed vector
     gboolean selective; // recomputed under selective recomputation (the attention core; nothing else)
+    gboolean wide; // a GEMM that stays in 16 bits where others are quantised (products of attention, logits)
 } ModelOp;
 
 // The operators of a block in forward order. flash: attention is one kernel that keeps no scores (else

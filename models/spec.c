@@ -67,7 +67,9 @@ static gboolean model_spec_get(ModelSpec *spec, Ini *ini, IniNeed need, GError *
     return ini_get_flag(ini, SECTION, "gated", need, &spec->gated, error) &&
            ini_get_flag(ini, SECTION, "tied", need, &spec->tied, error) &&
            ini_get_flag(ini, SECTION, "bias", need, &spec->bias, error) &&
-           ini_get_flag(ini, SECTION, "norm_parameters", INI_OPTIONAL, &spec->norm_parameters, error);
+           ini_get_flag(ini, SECTION, "norm_parameters", INI_OPTIONAL, &spec->norm_parameters, error) &&
+           ini_get_flag(ini, SECTION, "dropout", INI_OPTIONAL, &spec->dropout, error) &&
+           ini_get_flag(ini, SECTION, "parallel_block", INI_OPTIONAL, &spec->parallel_block, error);
 }
 
 // What one key cannot tell: that the sizes agree, and that their products stay exact.

@@ -35,13 +35,16 @@ typedef struct {
     gint64 positions;         // learned position embeddings; 0: rotary or none
     gint64 sequence;          // default sequence length in tokens
     gint64 parameters;        // total that replaces the sum of the tensors (a scenario's word); 0: none
+    gboolean dropout;         // whether embedding, attention and residuals are dropped out in training
+    gboolean parallel_block;  // attention and MLP side by side on one norm (PaLM, GPT-J), not in turn
 } ModelSpec;
 
 extern const char *const MODEL_NORM_NAMES[]; // "rms", "layer", NULL
 
 // Reads models/data/NAME.ini, or a path. where (may be NULL) starts the error about the name. Keys live in
 // section [model] and are called like the fields. kv_heads is heads where it is absent, head_dim is hidden /
-// heads, norm_parameters is yes, positions and parameters are 0; the rest must be there. NULL with an error;
+// heads, norm_parameters is yes, dropout and parallel_block are no, positions and parameters are 0; the rest
+// must be there. NULL with an error;
 // caller frees.
 ModelSpec *model_spec_read(const char *name, const char *where, GError **error);
 // Overrides fields from any keys of the same names that stand in section [model] of a scenario (use and

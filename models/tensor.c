@@ -68,7 +68,8 @@ static void model_tensor_add_layer(ModelTensorList *list, const ModelSpec *spec)
     model_tensor_add_linear(list, spec, "up_proj.weight", "up_proj.bias", hidden, spec->ffn);
     model_tensor_add_linear(list, spec, "down_proj.weight", "down_proj.bias", spec->ffn, hidden);
     model_tensor_add_norm(list, spec, "input_layernorm.weight", "input_layernorm.bias");
-    model_tensor_add_norm(list, spec, "post_attention_layernorm.weight", "post_attention_layernorm.bias");
+    if (!spec->parallel_block)
+        model_tensor_add_norm(list, spec, "post_attention_layernorm.weight", "post_attention_layernorm.bias");
 }
 
 GArray *model_tensors(const ModelSpec *spec)

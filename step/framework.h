@@ -6,6 +6,7 @@
 
 #include "base/ini.h"
 #include "models/ops.h"
+#include "topo/device.h"
 
 typedef struct {
     char *name;                           // owned: "megatron-core"
@@ -17,6 +18,7 @@ typedef struct {
     double launch;    // seconds of the host a kernel (0: compiled or replayed as a whole, as XLA does)
     double attention; // rate of attention over the chip's curve (another kernel than the curve's)
     double step;      // seconds of the host a step, once: zeroing, logging, the optimizer's bookkeeping
+    TopoAttentionKernel kernel; // which of the chip's curves attention follows
 } StepFramework;
 
 // Reads step/data/frameworks/NAME.ini, or a path. where (may be NULL) starts the error. NULL with an error;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/library.h"
+#include "topo/compute.h"
 
 const char *const TOPO_PRECISION_NAMES[] = {"fp32", "tf32", "fp16", "bf16", "fp8", "int8", "fp4", NULL};
 G_STATIC_ASSERT(G_N_ELEMENTS(TOPO_PRECISION_NAMES) == TOPO_PRECISIONS + 1);
@@ -14,6 +15,7 @@ void topo_device_free(TopoDevice *device)
     g_free(device->name);
     g_free(device->title);
     g_free(device->source);
+    g_free(device->assumed);
     g_free(device);
 }
 
@@ -56,7 +58,8 @@ TopoDevice *topo_device_read(const char *name, const char *where, GError **error
         !ini_get_whole(ini, "chip", "memory", INI_REQUIRED, UNITS_BYTES, &device->memory, error) ||
         !ini_get(ini, "chip", "memory_bandwidth", INI_REQUIRED, UNITS_RATE, &device->memory_bandwidth,
                  error) ||
-        !device_read_peaks(ini, device, error) || !ini_finish(ini, error))
+        !device_read_peaks(ini, device, error) || !topo_compute_read(ini, device, error) ||
+        !ini_finish(ini, error))
         return NULL;
     if (device->memory == 0) {
         ini_refuse(ini, "chip", "memory", error, "found 0, wanted more");
