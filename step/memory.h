@@ -1,8 +1,27 @@
 // step/memory.h: the memory of one rank: closed forms of every kind, per pipeline stage, and what would make
 // a plan fit. The simulated timeline of memory (step/lower) is made of the same numbers.
 //
-// States: step/states.h under the plan's sharding. Activations: what models/ops.h keeps, summed over a layer
-// (Korthikanti et al. 2022, equations 1-6: s b h (34 + 5 a s / h) and its divisions).
+// States: step/states.h under the plan's sharding; gradients of gradient_bytes each. Sharded sums are rounded
+// up to a byte. Offloaded states are on the host and count 0 here.
+// Activations: what models/ops.h keeps, summed over a layer (Korthikanti et al. 2022, equations 1-6:
+// s b h (34 + 5 a s / h) and its divisions). Recomputed layers keep 2 s b h, over tp with sequence
+// parallelism. Offloaded activations leave two layers on the chip: the one in use and the one on its way.
+// Logits: for each token and entry of the rank's vocabulary 6 B from forward to backward (16 bits, and the
+// fp32 copy that the loss keeps) and 4 B for the fp32 gradient, one micro-batch at a time.
+// Gathered: under ZeRO 3 the 16-bit weights of prefetch + 1 layers (all of the stage where the limiter is
+// off, pytorch/pytorch#98354, or where they are kept, reshard = no), beside those of embedding and head,
+// which FSDP's root keeps. Offloaded weights: the same.
+// Buffers: gradients on their way, doubled with overlap (one is filled while the other is sent):
+//   ZeRO 0, buckets of torch   a copy of all gradients: DDP's buckets where gradient_as_bucket_view is no,
+//                              PyTorch's default
+//   ZeRO 1, 2, buckets of torch  buckets of the cap, or whole (deepspeedai/DeepSpeed#1302 measures just this)
+//   ZeRO 3                     the whole gradients of one unit, the larger of a layer and the ends
+//   buckets of Megatron        nothing: gradients are their own buffer
+// NCCL takes STEP_MEMORY_NCCL for each kind of group with more than one rank (tp, cp, data, replicas, pp): a
+// process of one group has 342-392 MB (aiconfigurator). A pipeline stage holds two tensors of 2 s b h for
+// each neighbour: one received, one sent.
+// Allowance, not computed: STEP_MEMORY_CONTEXT for the driver's context and libraries (about 1 GB), and
+// STEP_MEMORY_FRAGMENTATION of what comes and goes (activations, logits, gathered units), for the allocator.
 #pragma once
 
 #include <glib.h>
@@ -11,6 +30,10 @@
 #include "step/framework.h"
 #include "step/plan.h"
 #include "topo/device.h"
+
+#define STEP_MEMORY_NCCL          (G_GINT64_CONSTANT(350) << 20)
+#define STEP_MEMORY_CONTEXT       (G_GINT64_CONSTANT(1) << 30)
+#define STEP_MEMORY_FRAGMENTATION 0.07
 
 typedef enum {
     STEP_MEMORY_WEIGHTS,
@@ -34,13 +57,28 @@ typedef struct {
     gint64 layer_work;               // in use while one layer runs again or forward: what layer_kept lacks
     gint64 embedding;                // activations of the embedding
     gint64 head;                     // of the final norm and output projection
-    gint64 logits;                   // of the logits and the loss
-    gint64 unit;                     // ZeRO 3: one layer's whole weights
-    gint64 unit_ends;                // of embedding and head
+    gint64 logits;                   // of the logits and the loss, from forward to backward
+    gint64 logits_work;              // their gradient: one micro-batch at a time
+    gint64 unit;                     // ZeRO 3: one layer's whole weights; 0: nothing is gathered
+    gint64 unit_ends;                // of embedding and head, as far as they are here
+    gint64 parameters;               // that this rank would hold unsharded
 } StepMemoryStage;
 
+// framework NULL: attention is one kernel.
 StepMemoryStage step_memory_stage(const StepPlan *plan, const ModelSpec *model, const TopoDevice *device,
                                   const StepFramework *framework, guint32 stage);
+
+// FALSE where a product of the plan's sizes could pass an int64 (2^53 bytes of activations of one rank, all
+// micro-batches together); to be asked before the others.
+gboolean step_memory_bounded(const StepPlan *plan, const ModelSpec *model);
+
+// Activations that one micro-batch leaves on a chunk of the stage, from forward to backward; logits not
+// counted.
+gint64 step_memory_chunk(const StepPlan *plan, const ModelSpec *model, const StepMemoryStage *memory,
+                         guint32 stage, guint32 chunk);
+// Whole weights that a stage has gathered at most.
+gint64 step_memory_gathered(const StepPlan *plan, const ModelSpec *model, const StepMemoryStage *memory,
+                            guint32 stage);
 
 // The peak of a stage by closed form: everything in flight that the schedule allows; by kind at that moment.
 typedef struct {
@@ -48,14 +86,22 @@ typedef struct {
     gint64 peak;     // their sum
     gint64 capacity; // of the chip
     guint32 stage;
+    guint32 in_flight; // micro-batches of one chunk whose activations are there
+    gboolean at_loss;  // the moment is that of the loss, not of a layer that runs again
 } StepMemoryPeak;
 
 StepMemoryPeak step_memory_peak(const StepPlan *plan, const ModelSpec *model, const TopoDevice *device,
                                 const StepFramework *framework, guint32 stage);
-// The fullest stage.
+// The fullest stage; the first of several.
 StepMemoryPeak step_memory_fullest(const StepPlan *plan, const ModelSpec *model, const TopoDevice *device,
                                    const StepFramework *framework);
+// Weights, gradients and optimizer at the peak.
+gint64 step_memory_states(const StepMemoryPeak *peak);
+// When it is: "stage 0, after warm-up: 8 micro-batches in flight". Caller frees.
+char *step_memory_words(const StepPlan *plan, const StepMemoryPeak *peak);
+
 // For a plan that does not fit: the nearest changes of one key that would make it fit, one line each
-// ("recompute = selective: 61.2 GiB"), cheapest first; empty if none does. Caller unrefs.
+// ("recompute = selective: 61.2 GiB"), cheapest first; empty if none does. GPUs and the batch stay: where tp,
+// pp or cp doubles, dp is divided, and the line says so. Caller unrefs.
 GPtrArray *step_memory_remedies(const StepPlan *plan, const ModelSpec *model, const TopoDevice *device,
                                 const StepFramework *framework);

@@ -1,0 +1,225 @@
+// step/memory-remedies.c: what would make a plan fit: one key changed at a time, the cheapest first.
+#include "base/units.h"
+#include "step/memory.h"
+
+// Changes one key, further with every step (0, 1, ...), in a plan of its own; *words gets "key = value".
+// FALSE: no further. Which is cheaper is by rule, not by simulation: see the table below.
+typedef gboolean (*StepMemoryChange)(StepPlan *plan, guint step, char **words);
+
+// A new division of the GPUs: dp is divided, the batch stays, a group that was whole stays whole.
+static gboolean step_memory_divide_dp(StepPlan *plan, const char *key, guint32 *degree, guint step,
+                                      char **words)
+{
+    guint32 by = step < 31 ? 2u << step : 0;
+    if (by == 0 || plan->dp % by != 0)
+        return FALSE;
+    gboolean whole = plan->shard == 0 || plan->shard == step_plan_data(plan);
+    plan->dp /= by;
+    *degree *= by;
+    if (whole || plan->shard > step_plan_data(plan))
+        plan->shard = 0;
+    plan->micro_batches = 0;
+    *words = g_strdup_printf("%s = %u, dp = %u", key, *degree, plan->dp);
+    return TRUE;
+}
+
+static gboolean step_memory_change_sp(StepPlan *plan, guint step, char **words)
+{
+    if (step > 0 || plan->tp == 1 || plan->sp)
+        return FALSE;
+    plan->sp = TRUE;
+    *words = g_strdup("sp = yes");
+    return TRUE;
+}
+
+static gboolean step_memory_change_schedule(StepPlan *plan, guint step, char **words)
+{
+    if (step > 0 || plan->pp == 1 || plan->schedule != &PIPE_GPIPE)
+        return FALSE;
+    plan->schedule = &PIPE_1F1B;
+    *words = g_strdup("schedule = 1f1b");
+    return TRUE;
+}
+
+static gboolean step_memory_change_limiter(StepPlan *plan, guint step, char **words)
+{
+    if (step > 0 || plan->zero < 3 || plan->limiter)
+        return FALSE;
+    plan->limiter = TRUE;
+    *words = g_strdup("limiter = yes");
+    return TRUE;
+}
+
+static gboolean step_memory_change_reshard(StepPlan *plan, guint step, char **words)
+{
+    if (step > 0 || plan->zero < 3 || plan->reshard)
+        return FALSE;
+    plan->reshard = TRUE;
+    *words = g_strdup("reshard = yes");
+    return TRUE;
+}
+
+static gboolean step_memory_raise_zero(StepPlan *plan, int to, int most, char **words)
+{
+    if (plan->zero >= to || to > most || step_plan_data(plan) == 1)
+        return FALSE;
+    plan->zero = to;
+    *words = g_strdup_printf("zero = %d", to);
+    return TRUE;
+}
+
+// Stages 1 and 2 send no more than plain data parallelism, stage 3 half as much again.
+static gboolean step_memory_change_zero(StepPlan *plan, guint step, char **words)
+{
+    return step_memory_raise_zero(plan, plan->zero + 1 + (int)step, 2, words);
+}
+
+static gboolean step_memory_change_zero_3(StepPlan *plan, guint step, char **words)
+{
+    return step == 0 && step_memory_raise_zero(plan, 3, 3, words);
+}
+
+static gboolean step_memory_change_gradients(StepPlan *plan, guint step, char **words)
+{
+    if (step > 0 || plan->zero < 2 || plan->gradients == STEP_GRADIENTS_SHARDED)
+        return FALSE;
+    plan->gradients = STEP_GRADIENTS_SHARDED;
+    *words = g_strdup("gradients = sharded");
+    return TRUE;
+}
+
+static gboolean step_memory_change_selective(StepPlan *plan, guint step, char **words)
+{
+    if (step > 0 || plan->recompute != STEP_RECOMPUTE_NONE)
+        return FALSE;
+    plan->recompute = STEP_RECOMPUTE_SELECTIVE;
+    *words = g_strdup("recompute = selective");
+    return TRUE;
+}
+
+static gboolean step_memory_change_full(StepPlan *plan, guint step, char **words)
+{
+    if (step > 0 || plan->recompute == STEP_RECOMPUTE_FULL)
+        return FALSE;
+    plan->recompute = STEP_RECOMPUTE_FULL;
+    plan->recompute_every = 1;
+    *words = g_strdup("recompute = full");
+    return TRUE;
+}
+
+static gboolean step_memory_change_every(StepPlan *plan, guint step, char **words)
+{
+    gint64 every = step < 62 ? plan->recompute_every >> (step + 1) : 0;
+    if (plan->recompute != STEP_RECOMPUTE_FULL || every < 1)
+        return FALSE;
+    plan->recompute_every = every;
+    *words = g_strdup_printf("recompute_every = %" G_GINT64_FORMAT, every);
+    return TRUE;
+}
+
+static gboolean step_memory_change_micro_batch(StepPlan *plan, guint step, char **words)
+{
+    gint64 by = step < 31 ? G_GINT64_CONSTANT(2) << step : 0;
+    if (by == 0 || plan->micro_batch % by != 0)
+        return FALSE;
+    plan->micro_batch /= by;
+    plan->micro_batches = 0;
+    *words = g_strdup_printf("micro_batch = %" G_GINT64_FORMAT, plan->micro_batch);
+    return TRUE;
+}
+
+static gboolean step_memory_change_tp(StepPlan *plan, guint step, char **words)
+{
+    return step_memory_divide_dp(plan, "tp", &plan->tp, step, words);
+}
+
+static gboolean step_memory_change_pp(StepPlan *plan, guint step, char **words)
+{
+    return step_memory_divide_dp(plan, "pp", &plan->pp, step, words);
+}
+
+static gboolean step_memory_change_cp(StepPlan *plan, guint step, char **words)
+{
+    return step_memory_divide_dp(plan, "cp", &plan->cp, step, words);
+}
+
+static gboolean step_memory_change_offload(gboolean *flag, const char *key, guint step, char **words)
+{
+    if (step > 0 || *flag)
+        return FALSE;
+    *flag = TRUE;
+    *words = g_strdup_printf("%s = yes", key);
+    return TRUE;
+}
+
+static gboolean step_memory_change_offload_optimizer(StepPlan *plan, guint step, char **words)
+{
+    return step_memory_change_offload(&plan->offload_optimizer, "offload_optimizer", step, words);
+}
+
+static gboolean step_memory_change_offload_activations(StepPlan *plan, guint step, char **words)
+{
+    return step_memory_change_offload(&plan->offload_activations, "offload_activations", step, words);
+}
+
+static gboolean step_memory_change_offload_weights(StepPlan *plan, guint step, char **words)
+{
+    return step_memory_change_offload(&plan->offload_weights, "offload_weights", step, words);
+}
+
+// Cheapest first, by what they cost in time on a usual machine: nothing or less (sequence parallelism, 1F1B
+// for GPipe, the limiter, sharded states that are sent no more often); the attention core again (1-3 %,
+// Korthikanti et al. 2022, table 4); weights gathered twice; smaller GEMMs; more messages that nothing hides
+// (context, pipeline's bubble, tensor parallelism); a third more compute; the host's link.
+static const StepMemoryChange CHANGES[] = {
+    step_memory_change_sp,
+    step_memory_change_schedule,
+    step_memory_change_limiter,
+    step_memory_change_zero,
+    step_memory_change_gradients,
+    step_memory_change_selective,
+    step_memory_change_reshard,
+    step_memory_change_zero_3,
+    step_memory_change_micro_batch,
+    step_memory_change_cp,
+    step_memory_change_pp,
+    step_memory_change_tp,
+    step_memory_change_every,
+    step_memory_change_full,
+    step_memory_change_offload_activations,
+    step_memory_change_offload_optimizer,
+    step_memory_change_offload_weights,
+};
+
+// The line of a change that makes the plan legal and fitting, or NULL. Caller frees.
+static char *step_memory_try(StepPlan *plan, const char *words, const ModelSpec *model,
+                             const TopoDevice *device, const StepFramework *framework)
+{
+    g_autoptr(GPtrArray) broken = step_plan_check(plan, model);
+    if (broken->len > 0 || !step_memory_bounded(plan, model))
+        return NULL;
+    StepMemoryPeak peak = step_memory_fullest(plan, model, device, framework);
+    if (peak.peak > peak.capacity)
+        return NULL;
+    g_autofree char *size = units_format_binary((double)peak.peak);
+    return g_strdup_printf("%s: %s", words, size);
+}
+
+GPtrArray *step_memory_remedies(const StepPlan *plan, const ModelSpec *model, const TopoDevice *device,
+                                const StepFramework *framework)
+{
+    GPtrArray *lines = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; i < G_N_ELEMENTS(CHANGES); i++) {
+        char *line = NULL;
+        for (guint step = 0; line == NULL; step++) {
+            StepPlan changed = *plan;
+            g_autofree char *words = NULL;
+            if (!CHANGES[i](&changed, step, &words))
+                break;
+            line = step_memory_try(&changed, words, model, device, framework);
+        }
+        if (line != NULL)
+            g_ptr_array_add(lines, line);
+    }
+    return lines;
+}

@@ -1,0 +1,206 @@
+// step/memory.c: what one pipeline stage holds, from the operators' tensors and what they keep.
+#include "step/memory.h"
+
+#include "models/count.h"
+
+const char *const STEP_MEMORY_NAMES[] = {"weights", "gradients", "optimizer", "gathered", "activations",
+                                         "logits",  "buffers",   "allowance", NULL};
+G_STATIC_ASSERT(G_N_ELEMENTS(STEP_MEMORY_NAMES) == STEP_MEMORY_KINDS + 1);
+
+// The sums over the operators of one block.
+typedef struct {
+    gint64 parameters; // on this rank
+    gint64 saved;      // kept for the backward pass, the loss left out
+    gint64 selective;  // of saved: of what selective recomputation runs again
+} StepMemoryBlock;
+
+static ModelShard step_memory_shard(const StepPlan *plan)
+{
+    return (ModelShard){.sequences = plan->micro_batch,
+                        .sequence = plan->sequence,
+                        .tp = plan->tp,
+                        .cp = plan->cp,
+                        .sp = plan->sp};
+}
+
+static StepMemoryBlock step_memory_block(const ModelSpec *model, const ModelShard *shard, ModelBlock block,
+                                         gboolean flash)
+{
+    g_autoptr(GArray) ops = model_ops(model, shard, block, flash);
+    StepMemoryBlock sum = {0};
+    for (guint i = 0; i < ops->len; i++) {
+        const ModelOp *op = &g_array_index(ops, ModelOp, i);
+        for (guint j = 0; j < op->n_tensors; j++)
+            sum.parameters += op->tensors[j];
+        if (op->memory == MODEL_MEMORY_LOSS)
+            continue;
+        sum.saved += op->saved;
+        sum.selective += op->selective ? op->saved : 0;
+    }
+    return sum;
+}
+
+// The first tensor of the embedding: what a tied head holds once more on another stage.
+static gint64 step_memory_table(const ModelSpec *model, const ModelShard *shard)
+{
+    g_autoptr(GArray) ops = model_ops(model, shard, MODEL_BLOCK_EMBEDDING, TRUE);
+    for (guint i = 0; i < ops->len; i++)
+        if (g_array_index(ops, ModelOp, i).n_tensors > 0)
+            return g_array_index(ops, ModelOp, i).tensors[0];
+    return 0;
+}
+
+// A model's file may replace the total (ModelSpec.parameters): each part takes its share of it.
+static gint64 step_memory_share(const ModelSpec *model, const StepPlan *plan, gint64 parameters)
+{
+    ModelShard whole = step_memory_shard(plan);
+    whole.tp = whole.cp = 1;
+    whole.sp = FALSE;
+    gint64 all = step_memory_block(model, &whole, MODEL_BLOCK_EMBEDDING, TRUE).parameters +
+                 model->layers * step_memory_block(model, &whole, MODEL_BLOCK_LAYER, TRUE).parameters +
+                 step_memory_block(model, &whole, MODEL_BLOCK_HEAD, TRUE).parameters;
+    gint64 wanted = model_count_parameters(model);
+    return all == wanted ? parameters : (gint64)((__int128)parameters * wanted / all);
+}
+
+static gint64 step_memory_divide(gint64 bytes, gint64 by)
+{
+    return bytes / by + (bytes % by != 0);
+}
+
+// Bytes a parameter of one kind of state; gradients as the plan keeps them.
+static gint64 step_memory_rule(const StepPlan *plan, StepStateKind kind)
+{
+    if (kind == STEP_STATE_GRADIENTS)
+        return plan->gradient_bytes;
+    guint count;
+    const StepStatePart *parts = step_states_parts(plan->optimizer, &count);
+    double bytes = 0;
+    for (guint i = 0; i < count; i++)
+        if (parts[i].kind == kind)
+            bytes += parts[i].bytes;
+    return (gint64)bytes;
+}
+
+static gint64 step_memory_sharers(const StepPlan *plan)
+{
+    return plan->shard > 0 ? plan->shard : step_plan_data(plan);
+}
+
+static gboolean step_memory_is_gathering(const StepPlan *plan)
+{
+    return (plan->zero == 3 && step_memory_sharers(plan) > 1) || plan->offload_weights;
+}
+
+static void step_memory_add_states(StepMemoryStage *memory, const StepPlan *plan)
+{
+    gint64 shard = step_memory_sharers(plan);
+    gboolean cut = plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED;
+    gint64 weights = memory->parameters * step_memory_rule(plan, STEP_STATE_WEIGHTS);
+    gint64 gradients = memory->parameters * step_memory_rule(plan, STEP_STATE_GRADIENTS);
+    gint64 optimizer = memory->parameters * step_memory_rule(plan, STEP_STATE_OPTIMIZER);
+    if (!plan->offload_weights)
+        memory->fixed[STEP_MEMORY_WEIGHTS] = step_memory_divide(weights, plan->zero >= 3 ? shard : 1);
+    memory->fixed[STEP_MEMORY_GRADIENTS] = step_memory_divide(gradients, cut ? shard : 1);
+    if (!plan->offload_optimizer)
+        memory->fixed[STEP_MEMORY_OPTIMIZER] = step_memory_divide(optimizer, plan->zero >= 1 ? shard : 1);
+}
+
+// Gradients between the backward pass and the network; weights: one unit's parameters, the larger of them.
+static gint64 step_memory_buckets(const StepPlan *plan, gint64 parameters, gint64 unit)
+{
+    if (step_plan_data(plan) == 1 || (plan->buckets == STEP_BUCKETS_MEGATRON && plan->zero < 3))
+        return 0;
+    gint64 gradients = parameters * plan->gradient_bytes, times = plan->overlap ? 2 : 1;
+    if (plan->zero == 0)
+        return gradients;
+    gint64 one = plan->zero == 3 ? unit * plan->gradient_bytes : plan->bucket;
+    return one >= gradients / times ? gradients : times * one;
+}
+
+static gint64 step_memory_communicators(const StepPlan *plan)
+{
+    guint32 data = step_plan_data(plan);
+    gint64 shard = step_memory_sharers(plan);
+    return (plan->tp > 1) + (plan->cp > 1) + (data > 1) + (shard > 1 && shard < data) + (plan->pp > 1);
+}
+
+// One layer's input: 2 s b h.
+static gint64 step_memory_input(const StepPlan *plan, const ModelSpec *model)
+{
+    gint64 tokens = plan->micro_batch * step_memory_divide(plan->sequence, plan->cp);
+    return 2 * step_memory_divide(tokens, plan->sp ? plan->tp : 1) * model->hidden;
+}
+
+// What is in this stage: the layers of all its chunks, and the ends.
+static void step_memory_add_parameters(StepMemoryStage *memory, const StepPlan *plan, const ModelSpec *model,
+                                       guint32 stage, gint64 layer, gint64 embedding, gint64 head)
+{
+    gint64 layers = 0;
+    for (guint32 c = 0; c < plan->chunks; c++)
+        layers += step_plan_layers(plan, model, stage, c);
+    gint64 ends = (stage == 0 ? embedding : 0) + (stage == plan->pp - 1 ? head : 0);
+    memory->parameters = step_memory_share(model, plan, layers * layer + ends);
+    gint64 rule = step_memory_rule(plan, STEP_STATE_WEIGHTS);
+    gint64 unit = step_memory_share(model, plan, layer), root = step_memory_share(model, plan, ends);
+    if (step_memory_is_gathering(plan)) {
+        memory->unit = unit * rule;
+        memory->unit_ends = root * rule;
+    }
+    memory->fixed[STEP_MEMORY_BUFFERS] =
+        step_memory_buckets(plan, memory->parameters, MAX(unit, root)) +
+        step_memory_communicators(plan) * STEP_MEMORY_NCCL +
+        2 * ((stage > 0) + (stage < plan->pp - 1)) * step_memory_input(plan, model);
+    memory->fixed[STEP_MEMORY_ALLOWANCE] = STEP_MEMORY_CONTEXT;
+}
+
+StepMemoryStage step_memory_stage(const StepPlan *plan, const ModelSpec *model, const TopoDevice *device,
+                                  const StepFramework *framework, guint32 stage)
+{
+    (void)device;
+    gboolean flash = framework == NULL || framework->flash;
+    ModelShard shard = step_memory_shard(plan);
+    StepMemoryBlock layer = step_memory_block(model, &shard, MODEL_BLOCK_LAYER, flash);
+    StepMemoryBlock embedding = step_memory_block(model, &shard, MODEL_BLOCK_EMBEDDING, flash);
+    StepMemoryBlock head = step_memory_block(model, &shard, MODEL_BLOCK_HEAD, flash);
+    if (model->tied && plan->pp > 1)
+        head.parameters += step_memory_table(model, &shard);
+    StepMemoryStage memory = {.layer = layer.saved};
+    step_memory_add_parameters(&memory, plan, model, stage, layer.parameters, embedding.parameters,
+                               head.parameters);
+    step_memory_add_states(&memory, plan);
+    switch (plan->recompute) {
+    case STEP_RECOMPUTE_NONE:
+        memory.layer_kept = layer.saved;
+        break;
+    case STEP_RECOMPUTE_SELECTIVE:
+        memory.layer = memory.layer_kept = layer.saved - layer.selective;
+        memory.layer_work = layer.selective;
+        break;
+    case STEP_RECOMPUTE_FULL:
+        memory.layer_kept = MIN(step_memory_input(plan, model), layer.saved);
+        memory.layer_work = layer.saved - memory.layer_kept;
+        break;
+    }
+    if (stage == 0)
+        memory.embedding = embedding.saved;
+    if (stage == plan->pp - 1) {
+        gint64 tokens = plan->micro_batch * step_memory_divide(plan->sequence, plan->cp);
+        gint64 entries = tokens * step_memory_divide(model->vocabulary, plan->tp);
+        memory.head = head.saved;
+        memory.logits = 6 * entries;
+        memory.logits_work = 4 * entries;
+    }
+    return memory;
+}
+
+gboolean step_memory_bounded(const StepPlan *plan, const ModelSpec *model)
+{
+    double heads = (double)model->heads, sequence = (double)plan->sequence;
+    double width =
+        16.0 * (double)model->hidden + 8.0 * (double)model->ffn + 8.0 * heads * (double)model->head_dim;
+    double token =
+        (double)model->layers * (2 * width + 5 * heads * sequence) + 10.0 * (double)model->vocabulary;
+    return token * sequence * (double)plan->micro_batch * (double)plan->micro_batches <= 9007199254740992.0 &&
+           (double)model_count_parameters(model) <= 1e14;
+}
