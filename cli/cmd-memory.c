@@ -254,22 +254,6 @@ static gboolean memory_read_things(const MemoryOptions *options, MemoryQuestion 
     return question->machine != NULL;
 }
 
-// The plan of a scenario: what a StepJob says of it, one micro-batch a rank.
-static void memory_plan_of_job(const StepJob *job, StepPlan *plan)
-{
-    plan->gpus = plan->dp = job->dp;
-    plan->sequence = job->sequence;
-    plan->batch = job->tokens / job->sequence;
-    plan->micro_batch = plan->batch / job->dp;
-    plan->micro_batches = 0;
-    plan->optimizer = job->optimizer;
-    plan->gradient_bytes = job->gradient_bytes;
-    plan->overlap = job->overlap;
-    plan->bucket = job->bucket;
-    plan->first_bucket = job->first_bucket;
-    plan->bucket_split = job->bucket_split;
-}
-
 static gboolean memory_read_scenario(const char *name, const MemoryOptions *options, MemoryQuestion *question,
                                      GError **error)
 {
@@ -284,7 +268,7 @@ static gboolean memory_read_scenario(const char *name, const MemoryOptions *opti
     question->job = scenario_read(ini, (const char *const *)options->sets, error);
     if (question->job == NULL)
         return FALSE;
-    memory_plan_of_job(question->job, &question->plan);
+    question->plan = question->job->plan;
     return TRUE;
 }
 

@@ -60,7 +60,8 @@ static gboolean scenario_read_framework(StepJob *job, Ini *ini, GError **error)
         return FALSE;
     if (ini_has(ini, "compute", "efficiency")) {
         if (name != NULL)
-            return ini_refuse(ini, "compute", "framework", error, "found beside efficiency, wanted one of them");
+            return ini_refuse(ini, "compute", "framework", error,
+                              "found beside efficiency, wanted one of them");
         if (!ini_get(ini, "compute", "efficiency", INI_REQUIRED, UNITS_FRACTION, &job->efficiency, error))
             return FALSE;
         if (job->efficiency < 0.001)
@@ -135,7 +136,8 @@ static gboolean scenario_read_reality(StepJob *job, Ini *ini, GError **error)
     reality->slow_ranks = (guint32)slow;
     reality->seed = (guint64)seed;
     if (reality->slow_factor < 1 || reality->slow_factor > 1000)
-        return ini_refuse(ini, "reality", "slow_factor", error, "found %g, wanted 1 to 1000", reality->slow_factor);
+        return ini_refuse(ini, "reality", "slow_factor", error, "found %g, wanted 1 to 1000",
+                          reality->slow_factor);
     if (ini_has(ini, "reality", "loader") && reality->loader < 1e-3)
         return ini_refuse(ini, "reality", "loader", error,
                           "found %g sequences a second, wanted at least 0.001", reality->loader);
@@ -206,9 +208,8 @@ StepJob *scenario_read(Ini *ini, const char *const *sets, GError **error)
     if (!ini_get_text(ini, "scenario", "title", INI_OPTIONAL, &title, error) ||
         !scenario_read_model(job, ini, error) || !scenario_read_machine(job, ini, error) ||
         !scenario_section_job(job, ini, error) || !scenario_read_compute(job, ini, error) ||
-        !scenario_read_reality(job, ini, error) ||
-        !scenario_read_simulate(job, ini, error) || !scenario_read_collective(job, ini, error) ||
-        !ini_finish(ini, error))
+        !scenario_read_reality(job, ini, error) || !scenario_read_simulate(job, ini, error) ||
+        !scenario_read_collective(job, ini, error) || !ini_finish(ini, error))
         return NULL;
     g_autofree char *base = g_path_get_basename(ini_name(ini));
     job->name = g_str_has_suffix(base, ".ini") ? g_strndup(base, strlen(base) - 4) : g_strdup(base);

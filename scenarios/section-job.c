@@ -42,7 +42,8 @@ static gboolean job_read_split(StepPlan *plan, Ini *ini, GError **error)
     g_autofree char *order = NULL;
     if (!job_number(ini, "tp", 1, &plan->tp, error) || !job_number(ini, "cp", 1, &plan->cp, error) ||
         !job_number(ini, "pp", 1, &plan->pp, error) || !job_read_dp(plan, ini, error) ||
-        !job_flag(ini, "sp", &plan->sp, error) || !job_number(ini, "tp_overlap", 1, &plan->tp_overlap, error) ||
+        !job_flag(ini, "sp", &plan->sp, error) ||
+        !job_number(ini, "tp_overlap", 1, &plan->tp_overlap, error) ||
         !job_flag(ini, "cp_balanced", &plan->cp_balanced, error) ||
         !ini_get_text(ini, "job", "order", INI_OPTIONAL, &order, error))
         return FALSE;
@@ -57,8 +58,10 @@ static gboolean job_read_pipeline(StepPlan *plan, Ini *ini, GError **error)
     g_autofree char *schedule = NULL;
     if (!ini_get_text(ini, "job", "schedule", INI_OPTIONAL, &schedule, error) ||
         !job_number(ini, "chunks", 1, &plan->chunks, error) ||
-        !ini_get_count(ini, "job", "layers_first", INI_OPTIONAL, 0, MODEL_LAYERS_MAX, &plan->layers_first, error) ||
-        !ini_get_count(ini, "job", "layers_last", INI_OPTIONAL, 0, MODEL_LAYERS_MAX, &plan->layers_last, error) ||
+        !ini_get_count(ini, "job", "layers_first", INI_OPTIONAL, 0, MODEL_LAYERS_MAX, &plan->layers_first,
+                       error) ||
+        !ini_get_count(ini, "job", "layers_last", INI_OPTIONAL, 0, MODEL_LAYERS_MAX, &plan->layers_last,
+                       error) ||
         !job_flag(ini, "scatter_gather", &plan->scatter_gather, error))
         return FALSE;
     if (schedule == NULL) {
@@ -91,7 +94,8 @@ static gboolean job_read_batch(StepPlan *plan, Ini *ini, GError **error)
         plan->batch = tokens / plan->sequence;
     }
     plan->micro_batch = plan->pp > 1 ? 1 : MAX(plan->batch / plan->dp, 1);
-    return ini_get_count(ini, "job", "micro_batch", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &plan->micro_batch, error);
+    return ini_get_count(ini, "job", "micro_batch", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &plan->micro_batch,
+                         error);
 }
 
 // The cap of a bucket: a size, or "whole".
@@ -143,8 +147,8 @@ static gboolean job_read_memory(StepPlan *plan, Ini *ini, GError **error)
 {
     guint recompute = plan->recompute, optimizer = plan->optimizer;
     if (!job_choice(ini, "recompute", STEP_RECOMPUTE_NAMES, &recompute, error) ||
-        !ini_get_count(ini, "job", "recompute_every", INI_OPTIONAL, 1, MODEL_LAYERS_MAX, &plan->recompute_every,
-                       error) ||
+        !ini_get_count(ini, "job", "recompute_every", INI_OPTIONAL, 1, MODEL_LAYERS_MAX,
+                       &plan->recompute_every, error) ||
         !job_flag(ini, "offload_optimizer", &plan->offload_optimizer, error) ||
         !job_flag(ini, "offload_weights", &plan->offload_weights, error) ||
         !job_flag(ini, "offload_activations", &plan->offload_activations, error) ||
@@ -201,7 +205,8 @@ static gboolean job_check(StepJob *job, Ini *ini, GError **error)
     GString *all = g_string_new(NULL);
     for (guint i = 0; i < lines->len; i++)
         g_string_append_printf(all, "%s%s", i == 0 ? "" : "; ", (const char *)lines->pdata[i]);
-    base_error_set(error, BASE_ERROR_FAILED, ini_name(ini), "job: %u rules are broken: %s", lines->len, all->str);
+    base_error_set(error, BASE_ERROR_FAILED, ini_name(ini), "job: %u rules are broken: %s", lines->len,
+                   all->str);
     g_string_free(all, TRUE);
     return FALSE;
 }
@@ -215,5 +220,6 @@ gboolean scenario_section_job(StepJob *job, Ini *ini, GError **error)
                           COLL_GROUP_RANKS_MAX);
     return job_read_split(plan, ini, error) && job_read_pipeline(plan, ini, error) &&
            job_read_batch(plan, ini, error) && job_read_data(plan, ini, error) &&
-           job_read_memory(plan, ini, error) && job_check_meaning(plan, ini, error) && job_check(job, ini, error);
+           job_read_memory(plan, ini, error) && job_check_meaning(plan, ini, error) &&
+           job_check(job, ini, error);
 }

@@ -101,7 +101,8 @@ static void sim_streams_try(SimStreams *streams, guint32 rank, guint32 stream)
     }
     lane->left = op->duration;
     if (streams->scale != NULL)
-        lane->left = (Ps)(((__int128)op->duration * streams->scale(streams->scale_user, rank, id) + 999999) / 1000000);
+        lane->left =
+            (Ps)(((__int128)op->duration * streams->scale(streams->scale_user, rank, id) + 999999) / 1000000);
     lane->since = streams->engine->now;
     sim_streams_push(streams, rank, stream, op->slow);
 }

@@ -1,9 +1,10 @@
 // sim/stream.h: ranks running programs: on each stream one operation after the other, like CUDA streams.
 //
-// A rank is its position: how many operations of each stream have ended, and which are running. Memory is by the
-// rank and stream, not by the operation. Ranks that do the same share a program. A joint operation is reached
-// (join), begins to move when all its members have reached it (sim_streams_move, which is the start that the trace
-// records), and ends (sim_streams_end). While one moves on a rank, its timed operations run at their slowed rate.
+// A rank is its position: how many operations of each stream have ended, and which are running. Memory is by
+// the rank and stream, not by the operation. Ranks that do the same share a program. A joint operation is
+// reached (join), begins to move when all its members have reached it (sim_streams_move, which is the start
+// that the trace records), and ends (sim_streams_end). While one moves on a rank, its timed operations run at
+// their slowed rate.
 #pragma once
 
 #include <glib.h>
@@ -16,7 +17,8 @@
 // sim_streams_end for it later.
 typedef void (*SimJoin)(gpointer user, guint32 rank, guint32 op);
 
-// How many millionths of its duration a timed operation of a rank takes (1,000,000: as long as the program says).
+// How many millionths of its duration a timed operation of a rank takes (1,000,000: as long as the program
+// says).
 typedef guint32 (*SimScale)(gconstpointer user, guint32 rank, guint32 op);
 
 // What a rank's stream is doing.

@@ -1,9 +1,9 @@
 // sim/task.h: what ranks do: a program of operations on in-order streams, shared by all ranks that run it.
 //
-// A program is built once (sim_program_add, sim_program_wait, sim_program_effect) and then only read. A rank that runs it keeps
-// nothing but its position: how many operations of each stream have ended (sim/stream.h). So an operation
-// waits for others by (stream, count): "the first count operations of that stream have ended", as a CUDA
-// stream waits for an event.
+// A program is built once (sim_program_add, sim_program_wait, sim_program_effect) and then only read. A rank
+// that runs it keeps nothing but its position: how many operations of each stream have ended (sim/stream.h).
+// So an operation waits for others by (stream, count): "the first count operations of that stream have
+// ended", as a CUDA stream waits for an event.
 #pragma once
 
 #include <glib.h>
@@ -27,9 +27,9 @@ typedef enum {
     SIM_KIND_REDUCE_SCATTER,
     SIM_KIND_ALL_GATHER,
     SIM_KIND_BROADCAST,
-    SIM_KIND_SEND, // from one pipeline stage to the next, for both ends
-    SIM_KIND_COPY, // between device and host
-    SIM_KIND_LOAD, // the data loader
+    SIM_KIND_SEND,   // from one pipeline stage to the next, for both ends
+    SIM_KIND_COPY,   // between device and host
+    SIM_KIND_LOAD,   // the data loader
     SIM_KIND_LAUNCH, // the host, launching kernels
     SIM_KINDS,
 } SimKind;
@@ -51,22 +51,22 @@ static inline gboolean sim_kind_is_compute(SimKind kind)
 }
 
 typedef struct {
-    guint32 stream;     // index of its stream
-    guint32 position;   // its place in that stream, from 0
-    SimWork work;       //
-    SimKind kind;       //
-    Ps duration;        // of SIM_WORK_TIMED
-    gint64 bytes;       // of SIM_WORK_JOINT: the collective's vector; else 0
-    guint32 dimension;  // of SIM_WORK_JOINT: which of the rank's groups
-    guint32 slow;       // of SIM_WORK_TIMED: per mille by which it slows while a joint operation runs (sim/pace.h)
-    double flops;       // that it computes (for checks and rates)
-    gint32 layer;       // block of the model, -1: none
-    gint32 micro_batch; // -1: none
-    guint32 first_wait; // its waits are waits[first_wait ..]
-    guint32 n_waits;    //
+    guint32 stream;    // index of its stream
+    guint32 position;  // its place in that stream, from 0
+    SimWork work;      //
+    SimKind kind;      //
+    Ps duration;       // of SIM_WORK_TIMED
+    gint64 bytes;      // of SIM_WORK_JOINT: the collective's vector; else 0
+    guint32 dimension; // of SIM_WORK_JOINT: which of the rank's groups
+    guint32 slow; // of SIM_WORK_TIMED: per mille by which it slows while a joint operation runs (sim/pace.h)
+    double flops; // that it computes (for checks and rates)
+    gint32 layer; // block of the model, -1: none
+    gint32 micro_batch;   // -1: none
+    guint32 first_wait;   // its waits are waits[first_wait ..]
+    guint32 n_waits;      //
     guint32 first_effect; // on memory: effects[first_effect ..]
     guint32 n_effects;    //
-    char *name;         // owned: "layer 31 backward"
+    char *name;           // owned: "layer 31 backward"
 } SimOp;
 
 typedef struct {

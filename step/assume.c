@@ -19,13 +19,15 @@ static void assume_compute(StepResult *result, const StepJob *job)
                job->efficiency);
         assume(result, "collectives do not slow compute, and launching work costs nothing");
     } else {
-        assume(result, "operators are costed by shape, with the constants of chip %s (%s) and framework %s: %s",
+        assume(result,
+               "operators are costed by shape, with the constants of chip %s (%s) and framework %s: %s",
                job->machine->device->name, TOPO_PRECISION_NAMES[job->precision], job->framework->name,
                job->framework->source);
     }
     if (job->update == STEP_UPDATE_NONE)
         assume(result, "the optimizer takes no time (compute.optimizer_time = none)");
-    assume(result, "model FLOPs are counted as %s, the embedding included", MODEL_COUNTING_NAMES[job->counting]);
+    assume(result, "model FLOPs are counted as %s, the embedding included",
+           MODEL_COUNTING_NAMES[job->counting]);
 }
 
 static void assume_reality(StepResult *result, const StepJob *job)
@@ -48,7 +50,8 @@ void step_assume(StepResult *result, const StepJob *job)
            job->nccl ? "as NCCL chooses them, with the latencies and bandwidths of the machine's [nccl]"
                      : "by the links alone: no cost of starting, of protocols or of kernels");
     if (job->plan.overlap_gather && job->plan.zero > 0)
-        assume(result, "the step begins with the gathers of weights that the step before left (overlap_gather)");
+        assume(result,
+               "the step begins with the gathers of weights that the step before left (overlap_gather)");
     assume_reality(result, job);
     for (guint i = 0; i < job->machine->notes->len; i++)
         assume(result, "machine: %s", (const char *)job->machine->notes->pdata[i]);
@@ -74,9 +77,8 @@ char *step_assume_words(const StepJob *job)
         g_string_append_printf(out, " in shards of %u", plan->shard);
     if (plan->recompute != STEP_RECOMPUTE_NONE)
         g_string_append_printf(out, ", recompute %s", STEP_RECOMPUTE_NAMES[plan->recompute]);
-    g_string_append_printf(out, ", %" G_GINT64_FORMAT " micro-batch%s of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT
-                                " tokens",
-                           plan->micro_batches, plan->micro_batches == 1 ? "" : "es", plan->micro_batch,
-                           plan->sequence);
+    g_string_append_printf(
+        out, ", %" G_GINT64_FORMAT " micro-batch%s of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " tokens",
+        plan->micro_batches, plan->micro_batches == 1 ? "" : "es", plan->micro_batch, plan->sequence);
     return g_string_free(out, FALSE);
 }

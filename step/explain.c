@@ -3,8 +3,8 @@
 
 // The last rank's spans, by operation and by class.
 typedef struct {
-    const SimProgram *program; // borrowed
-    Ps *ends;                  // [op]; owned
+    const SimProgram *program;             // borrowed
+    Ps *ends;                              // [op]; owned
     GArray *classes[SIM_CLASS_LAUNCH + 1]; // of SimSpan, in order of start; owned
 } Explained;
 
@@ -57,9 +57,10 @@ static Ps explain_union(const GArray *spans)
     return sum;
 }
 
-// An idle stretch before the compute operation next (NULL: the end of the step) belongs to bubble while anything but
-// the loader and the host keeps that operation waiting, then to the loader, then to the host.
-static void explain_idle(StepResult *result, const Explained *explained, const SimSpan *next, Ps start, Ps end)
+// An idle stretch before the compute operation next (NULL: the end of the step) belongs to bubble while
+// anything but the loader and the host keeps that operation waiting, then to the loader, then to the host.
+static void explain_idle(StepResult *result, const Explained *explained, const SimSpan *next, Ps start,
+                         Ps end)
 {
     Ps others = start, loader = start;
     if (next == NULL)
@@ -83,9 +84,10 @@ static void explain_idle(StepResult *result, const Explained *explained, const S
         result->launch += end - loader;
 }
 
-// A stretch without compute, before the compute operation next: what communication covers is exposed, the rest idle.
-static void explain_gap(StepResult *result, const Explained *explained, guint *at, const SimSpan *next, Ps start,
-                        Ps end)
+// A stretch without compute, before the compute operation next: what communication covers is exposed, the
+// rest idle.
+static void explain_gap(StepResult *result, const Explained *explained, guint *at, const SimSpan *next,
+                        Ps start, Ps end)
 {
     const GArray *comm = explained->classes[SIM_CLASS_COMMUNICATION];
     while (start < end) {
@@ -166,10 +168,10 @@ char *step_explain_words(const StepResult *result, guint first, guint end)
     g_autofree char *bytes = units_format_bytes((double)op->bytes);
     g_autofree char *size = op->work == SIM_WORK_JOINT ? g_strdup_printf(", %s", bytes) : g_strdup("");
     g_autofree char *what =
-        end - first == 1 ? g_strdup_printf("%s of %s%s", SIM_KIND_NAMES[op->kind], op->name, size)
-                         : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first,
-                                           SIM_KIND_NAMES[op->kind], op->name, SIM_KIND_NAMES[last->kind],
-                                           last->name);
+        end - first == 1
+            ? g_strdup_printf("%s of %s%s", SIM_KIND_NAMES[op->kind], op->name, size)
+            : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first,
+                              SIM_KIND_NAMES[op->kind], op->name, SIM_KIND_NAMES[last->kind], last->name);
     const char *why = from->start >= result->backward_end
                           ? "after the backward pass: no compute is left to hide it behind"
                           : "between operations that wait for it";

@@ -5,9 +5,9 @@
 
 #include "step/result.h"
 
-// Fills, from result's trace and programs: step, last_rank, compute, exposed_comm, idle with bubble, loader and
-// launch, communication, exposures. Each instant of the rank that finishes last belongs to one class: compute before
-// communication before bubble (waiting for another rank) before loader before launch.
+// Fills, from result's trace and programs: step, last_rank, compute, exposed_comm, idle with bubble, loader
+// and launch, communication, exposures. Each instant of the rank that finishes last belongs to one class:
+// compute before communication before bubble (waiting for another rank) before loader before launch.
 void step_explain(StepResult *result);
 
 // Exposures that follow each other without a gap are one stretch. The end (one past) of the stretch that

@@ -185,14 +185,15 @@ static gboolean groups_check(const StepGroups *groups, guint32 stage, GError **e
     return TRUE;
 }
 
-gboolean step_groups_init(StepGroups *groups, const StepJob *job, const StepLowered *lowered, SimEngine *engine,
-                          SimStreams *streams, GError **error)
+gboolean step_groups_init(StepGroups *groups, const StepJob *job, const StepLowered *lowered,
+                          SimEngine *engine, SimStreams *streams, GError **error)
 {
     *groups = (StepGroups){.job = job, .lowered = lowered, .streams = streams};
     sim_network_init(&groups->network, engine, job->chunk, groups_delivered, groups);
     coll_fabric_init(&groups->fabric, job->machine->graph, &groups->network);
     if (job->nccl)
-        coll_nccl_init(&groups->nccl, &job->machine->tuning, job->machine->graph, job->algorithm, job->protocol);
+        coll_nccl_init(&groups->nccl, &job->machine->tuning, job->machine->graph, job->algorithm,
+                       job->protocol);
     groups->all = g_ptr_array_new_with_free_func(groups_communicator_free);
     gsize n = (gsize)STEP_JOINTS * job->plan.gpus;
     groups->of = g_new(guint32, n);

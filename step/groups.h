@@ -1,7 +1,8 @@
-// step/groups.h: the communicators of a job on the simulated network, and which operation of which rank uses which.
+// step/groups.h: the communicators of a job on the simulated network, and which operation of which rank uses
+// which.
 //
-// Every rank has one group for each dimension that its program's joint operations name (step/lower.h). A pipeline's
-// send and the receive that takes it are one group of two.
+// Every rank has one group for each dimension that its program's joint operations name (step/lower.h). A
+// pipeline's send and the receive that takes it are one group of two.
 #pragma once
 
 #include <glib.h>
@@ -15,9 +16,10 @@
 
 // A communicator and who has come to its present collective.
 typedef struct {
-    CollGroup *coll;     // owned
-    guint32 dimension;   // of its first member
-    guint32 *ranks[2];   // who has arrived, and on which stream: the present collective's and the last one's; owned
+    CollGroup *coll;   // owned
+    guint32 dimension; // of its first member
+    guint32
+        *ranks[2]; // who has arrived, and on which stream: the present collective's and the last one's; owned
     guint32 *streams[2]; //
     guint32 arrived;     //
     guint32 present;     // 0 or 1
@@ -34,11 +36,11 @@ typedef struct {
     SimStreams *streams; // borrowed
 } StepGroups;
 
-// Makes the groups and compiles what all their collectives need; the network is frozen then. streams are told of what
-// begins and ends; they may be initialised later. FALSE with an error: an algorithm that does not do a shape on this
-// machine, or more than can be simulated; groups are then cleared.
-gboolean step_groups_init(StepGroups *groups, const StepJob *job, const StepLowered *lowered, SimEngine *engine,
-                          SimStreams *streams, GError **error);
+// Makes the groups and compiles what all their collectives need; the network is frozen then. streams are told
+// of what begins and ends; they may be initialised later. FALSE with an error: an algorithm that does not do
+// a shape on this machine, or more than can be simulated; groups are then cleared.
+gboolean step_groups_init(StepGroups *groups, const StepJob *job, const StepLowered *lowered,
+                          SimEngine *engine, SimStreams *streams, GError **error);
 void step_groups_clear(StepGroups *groups);
 
 // A SimJoin; user is a StepGroups.

@@ -151,8 +151,8 @@ double step_items_seconds(const StepJob *job)
         for (guint i = 0; i < list->len; i++) {
             const StepItem *item = &g_array_index(list, StepItem, i);
             double twice = job->plan.recompute == STEP_RECOMPUTE_NONE ? 1 : 2;
-            seconds += (twice * item->forward + item->backward) / items.rate +
-                       twice * item->launch_forward + item->launch_backward;
+            seconds += (twice * item->forward + item->backward) / items.rate + twice * item->launch_forward +
+                       item->launch_backward;
         }
         parameters += (double)step_items_parameters(&items, block);
     }

@@ -19,11 +19,11 @@ typedef enum {
 
 // What a real cluster adds; all off by default.
 typedef struct {
-    guint32 slow_ranks;      // ranks 0 .. slow_ranks - 1 compute slower
-    double slow_factor;      // by this factor, >= 1
-    double jitter;           // every operation takes up to this fraction longer, evenly distributed
-    guint64 seed;            // of the jitter
-    double loader;           // sequences a second that the data loader of one data-parallel rank reads; 0: no limit
+    guint32 slow_ranks; // ranks 0 .. slow_ranks - 1 compute slower
+    double slow_factor; // by this factor, >= 1
+    double jitter;      // every operation takes up to this fraction longer, evenly distributed
+    guint64 seed;       // of the jitter
+    double loader; // sequences a second that the data loader of one data-parallel rank reads; 0: no limit
 } StepReality;
 
 typedef struct {
@@ -33,7 +33,7 @@ typedef struct {
     TopoMachine *machine; // owned
     StepPlan plan;        // checked
     // Communication.
-    gboolean nccl;         // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
+    gboolean nccl; // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
     const CollAlgo *algorithm; // borrowed: of the table, for all-reduce; NULL: NCCL's choice, or the ring
     const char *protocol;      // static: NCCL's protocol; NULL: its choice
     gint64 chunk;              // bytes, of messages
@@ -67,8 +67,8 @@ void step_job_chooser(const StepJob *job, CollNccl *nccl, CollChooser *chooser, 
 gboolean step_job_is_plain(const StepJob *job);
 // Bytes of the whole model's gradient.
 gint64 step_job_gradient(const StepJob *job);
-// Seconds of the optimizer for parameters whose states a rank holds. With an efficiency: bytes read and written over
-// memory bandwidth (mixed-precision Adam and fp32 Adam 28 bytes a parameter: read gradient, weight, momentum and
-// variance, write the last three and the 16-bit weight; SGD with momentum 14). By operator: step_cost_update. 0
-// with STEP_UPDATE_NONE.
+// Seconds of the optimizer for parameters whose states a rank holds. With an efficiency: bytes read and
+// written over memory bandwidth (mixed-precision Adam and fp32 Adam 28 bytes a parameter: read gradient,
+// weight, momentum and variance, write the last three and the 16-bit weight; SGD with momentum 14). By
+// operator: step_cost_update. 0 with STEP_UPDATE_NONE.
 double step_job_update_s(const StepJob *job, double parameters);

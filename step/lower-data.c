@@ -4,6 +4,10 @@
 #include "step/bucket.h"
 #include "step/lowering.h"
 
+// Bytes/s that one rank's optimizer gets of its host's memory when it runs there: a two-socket server's 400
+// GB/s (8 channels of DDR4-3200 each) among 8 GPUs. A guess.
+static const double LOWER_HOST_MEMORY = 50e9;
+
 // Ranks that share one copy of the states, and how many copies there are.
 static guint32 data_shard(const StepPlan *plan)
 {
@@ -55,8 +59,8 @@ static void data_form_buckets(const Lowering *lowering, LowerChunk *chunk)
         first = cap;
     }
     g_array_unref(chunk->buckets);
-    chunk->buckets = step_buckets_form((const gint64 *)(const void *)chunk->bytes->data, chunk->bytes->len, first,
-                                       cap, plan->bucket_split);
+    chunk->buckets = step_buckets_form((const gint64 *)(const void *)chunk->bytes->data, chunk->bytes->len,
+                                       first, cap, plan->bucket_split);
 }
 
 LowerChunk *lowering_chunk_new(const Lowering *lowering, guint32 chunk)
@@ -119,8 +123,9 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
     g_autofree char *first = lowering_name(lowering, g_array_index(chunk->of, guint32, own->first), "");
     g_autofree char *last = lowering_name(lowering, g_array_index(chunk->of, guint32, own->last), "");
     guint32 number = ++lowering->buckets;
-    g_autofree char *name = strcmp(first, last) == 0 ? g_strdup_printf("bucket %u (%s)", number, first)
-                                                     : g_strdup_printf("bucket %u (%s to %s)", number, first, last);
+    g_autofree char *name = strcmp(first, last) == 0
+                                ? g_strdup_printf("bucket %u (%s)", number, first)
+                                : g_strdup_printf("bucket %u (%s to %s)", number, first, last);
     SimKind kind = plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER;
     guint32 block = lowering->block;
     lowering->block = g_array_index(chunk->of, guint32, own->last);
@@ -128,7 +133,8 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
     if (shard > 1) {
         id = lowering_join(lowering, LOWER_DP, kind, shard == data ? STEP_GROUP_DATA : STEP_GROUP_SHARD,
                            own->bytes, name, after);
-        if (plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED) { // whole until it has been scattered
+        if (plan->zero >= 2 &&
+            plan->gradients == STEP_GRADIENTS_SHARDED) { // whole until it has been scattered
             sim_program_effect(lowering->program, STEP_MEMORY_BUFFERS, FALSE, own->bytes);
             sim_program_effect(lowering->program, STEP_MEMORY_BUFFERS, TRUE, -own->bytes);
         }
@@ -159,8 +165,8 @@ static guint32 data_gather(Lowering *lowering, const LowerChunk *chunk, guint32 
     lowering->block = g_array_index(chunk->of, guint32, own->last);
     g_autofree char *name = lowering_name(lowering, lowering->block, "weights");
     guint32 group = plan->shard == step_plan_data(plan) ? STEP_GROUP_DATA : STEP_GROUP_SHARD;
-    return lowering_join(lowering, LOWER_DP, SIM_KIND_ALL_GATHER, group, own->bytes / plan->gradient_bytes * 2,
-                         name, after);
+    return lowering_join(lowering, LOWER_DP, SIM_KIND_ALL_GATHER, group,
+                         own->bytes / plan->gradient_bytes * 2, name, after);
 }
 
 static gboolean data_gathers(const StepPlan *plan)
@@ -225,12 +231,13 @@ static gint64 data_parameters(const Lowering *lowering)
 static void data_sum_ends(Lowering *lowering)
 {
     const StepPlan *plan = lowering->plan;
-    if (!lowering->job->model->tied || plan->pp == 1 || (lowering->stage > 0 && lowering->stage < plan->pp - 1))
+    if (!lowering->job->model->tied || plan->pp == 1 ||
+        (lowering->stage > 0 && lowering->stage < plan->pp - 1))
         return;
     guint32 group = plan->zero == 0 ? 1 : plan->shard; // a shard each
     gint64 bytes = step_items_parameters(lowering->items, 0) * plan->gradient_bytes / group;
-    guint32 id = lowering_join(lowering, LOWER_ENDS, SIM_KIND_ALL_REDUCE, STEP_GROUP_ENDS, bytes, "tied embedding",
-                               lowering->last);
+    guint32 id = lowering_join(lowering, LOWER_ENDS, SIM_KIND_ALL_REDUCE, STEP_GROUP_ENDS, bytes,
+                               "tied embedding", lowering->last);
     guint32 reduced = data_last(lowering, LOWER_DP);
     if (reduced != LOWER_NONE && reduced < id)
         sim_program_wait(lowering->program, reduced);
@@ -242,8 +249,8 @@ static void data_norm(Lowering *lowering)
     if (!lowering->job->gradient_norm || plan->gpus == 1 ||
         (plan->tp == 1 && plan->pp == 1 && plan->zero == 0))
         return;
-    guint32 id = lowering_join(lowering, LOWER_WORLD, SIM_KIND_ALL_REDUCE, STEP_GROUP_WORLD, 4, "gradient norm",
-                               lowering->last);
+    guint32 id = lowering_join(lowering, LOWER_WORLD, SIM_KIND_ALL_REDUCE, STEP_GROUP_WORLD, 4,
+                               "gradient norm", lowering->last);
     static const LowerStream before[] = {LOWER_DP, LOWER_REPLICA, LOWER_ENDS};
     for (guint i = 0; i < G_N_ELEMENTS(before); i++) {
         guint32 last = data_last(lowering, before[i]);
@@ -252,15 +259,16 @@ static void data_norm(Lowering *lowering)
     }
 }
 
-// The optimizer on the host: gradients down, weights up, at the host's link; the host's memory does the update.
+// The optimizer on the host: gradients down, weights up, at the host's link; the host's memory does the
+// update.
 static void data_update_on_host(Lowering *lowering, double parameters)
 {
     const TopoDevice *device = lowering->job->machine->device;
     const StepPlan *plan = lowering->plan;
     double bytes = plan->optimizer == STEP_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
     guint32 down = lowering_timed(lowering, LOWER_COPY_OUT, SIM_KIND_COPY,
-                                  parameters * (double)plan->gradient_bytes / device->host_bandwidth, "gradients",
-                                  lowering->last);
+                                  parameters * (double)plan->gradient_bytes / device->compute.host_bandwidth,
+                                  "gradients", lowering->last);
     static const LowerStream before[] = {LOWER_DP, LOWER_REPLICA, LOWER_ENDS, LOWER_WORLD};
     for (guint i = 0; i < G_N_ELEMENTS(before); i++) {
         guint32 last = data_last(lowering, before[i]);
@@ -268,9 +276,9 @@ static void data_update_on_host(Lowering *lowering, double parameters)
             sim_program_wait(lowering->program, last);
     }
     guint32 update = lowering_timed(lowering, LOWER_HOST, SIM_KIND_OPTIMIZER,
-                                    parameters * bytes / device->host_memory_bandwidth, "optimizer", down);
-    guint32 up = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY, parameters * 2 / device->host_bandwidth,
-                                "weights", update);
+                                    parameters * bytes / LOWER_HOST_MEMORY, "optimizer", down);
+    guint32 up = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY,
+                                parameters * 2 / device->compute.host_bandwidth, "weights", update);
     lowering_wait(lowering, up);
 }
 

@@ -1,9 +1,23 @@
-// step/lower-op.c: operations, one by one: the compute stream with the host that feeds it, and joint operations.
+// step/lower-op.c: operations, one by one: the compute stream with the host that feeds it, and joint
+// operations.
 #include "step/lowering.h"
 
 static const char *const LOWER_STREAM_NAMES[] = {
-    "compute",       "dp",   "replica", "tp",       "cp",      "send forward", "recv forward", "send backward",
-    "recv backward", "ends", "world",   "copy out", "copy in", "loader",       "host",
+    "compute",
+    "dp",
+    "replica",
+    "tp",
+    "cp",
+    "send forward",
+    "recv forward",
+    "send backward",
+    "recv backward",
+    "ends",
+    "world",
+    "copy out",
+    "copy in",
+    "loader",
+    "host",
 };
 G_STATIC_ASSERT(G_N_ELEMENTS(LOWER_STREAM_NAMES) == LOWER_STREAMS);
 
@@ -126,7 +140,6 @@ void lowering_begin(Lowering *lowering, SimKind kind, guint32 block)
     lowering->kind = kind;
     lowering->block = block;
 }
-
 
 guint32 lowering_join(Lowering *lowering, LowerStream stream, SimKind kind, guint32 dimension, gint64 bytes,
                       const char *name, guint32 after)

@@ -1,5 +1,5 @@
-// step/lower-pass.c: a chunk's forward and backward pass, item by item, with what tensor and context parallelism
-// exchange.
+// step/lower-pass.c: a chunk's forward and backward pass, item by item, with what tensor and context
+// parallelism exchange.
 #include "step/bucket.h"
 #include "step/lowering.h"
 
@@ -49,7 +49,8 @@ static guint32 pass_part(Lowering *lowering, const LowerPart *part, LowerExchang
         if (!post)
             continue;
         lowering_cut(lowering);
-        end = pass_exchange(lowering, &after, after.bytes * (i + 1) / n - after.bytes * i / n, lowering->last);
+        end =
+            pass_exchange(lowering, &after, after.bytes * (i + 1) / n - after.bytes * i / n, lowering->last);
     }
     return end;
 }
@@ -131,9 +132,8 @@ static void pass_item_backward(Lowering *lowering, const StepItem *item)
         pass_part(lowering, &whole, gather, none);
         return;
     case MODEL_JOIN_CONTEXT:
-        lowering_wait(lowering,
-                      pass_part(lowering, &whole, pass_context(lowering, item, SIM_KIND_ALL_GATHER),
-                                pass_context(lowering, item, SIM_KIND_REDUCE_SCATTER)));
+        lowering_wait(lowering, pass_part(lowering, &whole, pass_context(lowering, item, SIM_KIND_ALL_GATHER),
+                                          pass_context(lowering, item, SIM_KIND_REDUCE_SCATTER)));
         return;
     case MODEL_JOIN_LOSS:
     case MODEL_JOIN_NONE:
@@ -163,7 +163,7 @@ static gint64 pass_kept(const Lowering *lowering, const LowerChunk *chunk, guint
 
 static void pass_copy_out(Lowering *lowering, gint64 bytes)
 {
-    double seconds = (double)bytes / lowering->job->machine->device->host_bandwidth;
+    double seconds = (double)bytes / lowering->job->machine->device->compute.host_bandwidth;
     g_autofree char *name = lowering_name(lowering, lowering->block, "activations");
     guint32 id = lowering_timed(lowering, LOWER_COPY_OUT, SIM_KIND_COPY, seconds, name, lowering->last);
     sim_program_effect(lowering->program, STEP_MEMORY_ACTIVATIONS, TRUE, -bytes);
@@ -177,7 +177,7 @@ static void pass_copy_out(Lowering *lowering, gint64 bytes)
 // The copy back of a block's activations, one block ahead of its use.
 static guint32 pass_copy_in(Lowering *lowering, gint64 bytes, guint32 block, guint32 after)
 {
-    double seconds = (double)bytes / lowering->job->machine->device->host_bandwidth;
+    double seconds = (double)bytes / lowering->job->machine->device->compute.host_bandwidth;
     guint32 blocks = (guint32)lowering->job->model->layers + 2;
     g_autofree char *name = lowering_name(lowering, block, "activations");
     guint32 id = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY, seconds, name, after);
@@ -222,7 +222,8 @@ void lowering_forward(Lowering *lowering, LowerChunk *chunk)
 static void pass_share(Lowering *lowering, const StepItem *item, double start, double done, double share)
 {
     double part = share - done;
-    lowering_add(lowering, 0, (item->model_flops - item->model_flops / 3) * part, 0, item->launch_backward * part);
+    lowering_add(lowering, 0, (item->model_flops - item->model_flops / 3) * part, 0,
+                 item->launch_backward * part);
     lowering->work = start + item->backward * share;
     lowering->slow += item->backward * part * item->slow_backward;
 }
@@ -267,7 +268,8 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
         gint64 kept = pass_kept(lowering, chunk, block);
         lowering_begin(lowering, again ? SIM_KIND_RECOMPUTE : SIM_KIND_BACKWARD, block);
         if (pass_offloads(lowering, block)) {
-            lowering_wait(lowering, copied == LOWER_NONE ? pass_copy_in(lowering, kept, block, before) : copied);
+            lowering_wait(lowering,
+                          copied == LOWER_NONE ? pass_copy_in(lowering, kept, block, before) : copied);
             gboolean more = block > chunk->first_block && pass_offloads(lowering, block - 1);
             copied = more ? pass_copy_in(lowering, pass_kept(lowering, chunk, block - 1), block - 1, before)
                           : LOWER_NONE;
@@ -283,7 +285,8 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
             const StepItem *item = &g_array_index(items, StepItem, i);
             if (item->again > 0) {
                 lowering_begin(lowering, SIM_KIND_RECOMPUTE, block);
-                lowering_add(lowering, item->again, item->model_flops / 3, item->slow_forward, item->launch_forward);
+                lowering_add(lowering, item->again, item->model_flops / 3, item->slow_forward,
+                             item->launch_forward);
                 lowering_begin(lowering, SIM_KIND_BACKWARD, block);
             }
             pass_ready(lowering, chunk, item, &gradient, &bucket);

@@ -1,9 +1,10 @@
-// step/lower-unit.c: units of weights that a rank does not keep whole: gathered (ZeRO 3) or copied from the host
-// (offload_weights) before a use, freed after it.
+// step/lower-unit.c: units of weights that a rank does not keep whole: gathered (ZeRO 3) or copied from the
+// host (offload_weights) before a use, freed after it.
 //
-// A use is a layer's forward or backward pass. With the limiter, use k is fetched when use k - prefetch - 1 is over,
-// so that at most prefetch + 1 layers are whole at a time; fetches are launched in the order of use, and in the
-// backward pass each after the reduce-scatter of the unit before (PyTorch's BACKWARD_PRE on one NCCL stream).
+// A use is a layer's forward or backward pass. With the limiter, use k is fetched when use k - prefetch - 1
+// is over, so that at most prefetch + 1 layers are whole at a time; fetches are launched in the order of use,
+// and in the backward pass each after the reduce-scatter of the unit before (PyTorch's BACKWARD_PRE on one
+// NCCL stream).
 #include "step/lowering.h"
 
 static gboolean unit_is_root(const Lowering *lowering, guint32 block)
@@ -46,7 +47,7 @@ static guint32 unit_fetch(Lowering *lowering, guint32 block, gint64 bytes, const
     lowering->block = block;
     guint32 id = LOWER_NONE;
     if (plan->offload_weights) {
-        double seconds = (double)bytes / shard / lowering->job->machine->device->host_bandwidth;
+        double seconds = (double)bytes / shard / lowering->job->machine->device->compute.host_bandwidth;
         id = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY, seconds, name, after);
         if (shard == 1)
             sim_program_effect(lowering->program, STEP_MEMORY_GATHERED, FALSE, bytes);
@@ -102,7 +103,8 @@ static void unit_fetch_root(Lowering *lowering, const LowerChunk *chunk)
     if (bytes == 0)
         return;
     guint32 head = (guint32)lowering->job->model->layers + 1;
-    guint32 id = unit_fetch(lowering, chunk->first_block == 0 ? 0 : head, bytes, "root weights", lowering->last);
+    guint32 id =
+        unit_fetch(lowering, chunk->first_block == 0 ? 0 : head, bytes, "root weights", lowering->last);
     if (chunk->first_block == 0)
         g_array_index(lowering->fetched, guint32, 0) = id;
     if (chunk->last_block == head + 1)

@@ -14,8 +14,7 @@ static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *
                            .launched = LOWER_NONE,
                            .last = LOWER_NONE,
                            .kind = SIM_KIND_FORWARD};
-    lowering->memory =
-        step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
+    lowering->memory = step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
     for (guint i = 0; i < LOWER_STREAMS; i++)
         lowering->streams[i] = LOWER_NONE;
     lowering->waits = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -52,11 +51,13 @@ static gint64 lower_sent(const Lowering *lowering)
 static void lower_receive(Lowering *lowering, gboolean backward)
 {
     const StepPlan *plan = lowering->plan;
-    g_autofree char *name = g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "input");
+    g_autofree char *name =
+        g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "input");
     guint32 id = lowering_join(lowering, backward ? LOWER_RECV_BACKWARD : LOWER_RECV_FORWARD, SIM_KIND_SEND,
                                backward ? STEP_JOINT_RECV_BACKWARD : STEP_JOINT_RECV_FORWARD,
                                lower_sent(lowering), name, LOWER_NONE);
-    // Parts that were sent by each rank of a tensor group are gathered there (Narayanan et al. 2021, section 4.1).
+    // Parts that were sent by each rank of a tensor group are gathered there (Narayanan et al. 2021,
+    // section 4.1).
     if (plan->scatter_gather && !plan->sp && plan->tp > 1)
         id = lowering_join(lowering, LOWER_TP, SIM_KIND_ALL_GATHER, STEP_GROUP_TP,
                            lower_sent(lowering) * plan->tp, name, id);
@@ -65,14 +66,16 @@ static void lower_receive(Lowering *lowering, gboolean backward)
 
 static void lower_send(Lowering *lowering, gboolean backward)
 {
-    g_autofree char *name = g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "output");
+    g_autofree char *name =
+        g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "output");
     lowering_cut(lowering);
     lowering_join(lowering, backward ? LOWER_SEND_BACKWARD : LOWER_SEND_FORWARD, SIM_KIND_SEND,
                   backward ? STEP_JOINT_SEND_BACKWARD : STEP_JOINT_SEND_FORWARD, lower_sent(lowering), name,
                   lowering->last);
 }
 
-// The loader reads one micro-batch ahead, so that the step begins with one in hand and ends with the next step's.
+// The loader reads one micro-batch ahead, so that the step begins with one in hand and ends with the next
+// step's.
 static guint32 lower_load(Lowering *lowering)
 {
     if (lowering->job->reality.loader <= 0)
@@ -106,14 +109,15 @@ static void lower_pass(Lowering *lowering, const PipeStep *step, GArray *loads)
         lower_send(lowering, TRUE);
 }
 
-static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint32 stage, StepLowered *lowered)
+static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint32 stage,
+                               StepLowered *lowered)
 {
     const StepPlan *plan = &job->plan;
     Lowering lowering;
     lower_init(&lowering, job, items, stage);
     if (job->framework != NULL && job->framework->step > 0)
-        lowering.launched = lowering_timed(&lowering, LOWER_HOST, SIM_KIND_LAUNCH, job->framework->step,
-                                           "step", LOWER_NONE);
+        lowering.launched =
+            lowering_timed(&lowering, LOWER_HOST, SIM_KIND_LAUNCH, job->framework->step, "step", LOWER_NONE);
     g_autoptr(GArray) loads = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (gint64 i = 0; stage == 0 && i < plan->micro_batches; i++) {
         lowering.micro_batch = (gint32)i;
@@ -153,7 +157,8 @@ gboolean step_lower_check(const StepJob *job, GError **error)
     double exchanges = plan->tp > 1 ? 12.0 * plan->tp_overlap + 8 : plan->cp > 1 ? 8 : 0;
     double host = job->framework != NULL && job->framework->launch > 0 ? 2 : 1;
     double ops = host * passes * layers * (2 + exchanges + (plan->zero == 3 ? 3 : 0) + 4) +
-                 2 * host * buckets * (each ? passes : 1) + 2 * buckets + 8 * passes * plan->chunks * plan->pp;
+                 2 * host * buckets * (each ? passes : 1) + 2 * buckets +
+                 8 * passes * plan->chunks * plan->pp;
     if (plan->tp == 1 && plan->cp == 1 && plan->zero == 0 && passes <= 1 && host <= 1)
         ops = 2 * layers + 2 * buckets + 1;
     double spans = ops * plan->gpus / plan->pp;

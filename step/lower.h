@@ -1,27 +1,33 @@
 // step/lower.h: a job as programs of operations, one for every pipeline stage; the ranks of a stage share it.
 //
-// Streams appear as they are needed: "compute"; "dp" (gradients and gathered weights, in the order in which the
-// framework launches them: PyTorch's FSDP and DDP have one NCCL stream a process group); "replica" (HSDP's sum over
-// copies); "tp", "cp"; a send and a receive stream for either direction of the pipeline; "ends" (tied embeddings);
-// "world" (the gradient's norm); "copy out", "copy in" (offload); "loader"; "host" (kernel launches).
+// Streams appear as they are needed: "compute"; "dp" (gradients and gathered weights, in the order in which
+// the framework launches them: PyTorch's FSDP and DDP have one NCCL stream a process group); "replica"
+// (HSDP's sum over copies); "tp", "cp"; a send and a receive stream for either direction of the pipeline;
+// "ends" (tied embeddings); "world" (the gradient's norm); "copy out", "copy in" (offload); "loader"; "host"
+// (kernel launches).
 //
-// Forward and backward passes of a chunk run block by block, an operation ends where something else must wait for
-// it: at the end of a block, before and after an exchange of tensor or context parallelism, where a gradient bucket
-// becomes ready. Times of operations are differences of rounded running totals, so that their sum is the whole,
-// rounded up once.
+// Forward and backward passes of a chunk run block by block, an operation ends where something else must wait
+// for it: at the end of a block, before and after an exchange of tensor or context parallelism, where a
+// gradient bucket becomes ready. Times of operations are differences of rounded running totals, so that their
+// sum is the whole, rounded up once.
 //
-// - Tensor parallel: a column operator gathers its input (sp), and backward sums its input's gradient while the
-//   weight's gradient is computed (Megatron-LM, linear_with_grad_accumulation); a row operator sums its output.
-//   tp_overlap = n cuts exchange and operator in n chunks that overlap.
-// - Gradients: a bucket is reduced when its gradients are ready (overlap) or after the last backward pass; in the
+// - Tensor parallel: a column operator gathers its input (sp), and backward sums its input's gradient while
+// the
+//   weight's gradient is computed (Megatron-LM, linear_with_grad_accumulation); a row operator sums its
+//   output. tp_overlap = n cuts exchange and operator in n chunks that overlap.
+// - Gradients: a bucket is reduced when its gradients are ready (overlap) or after the last backward pass; in
+// the
 //   last micro-batch only, unless sync_every, or sharded gradients of ZeRO 2 and 3.
-// - ZeRO 3: a unit a layer; the unit used as k-th is gathered when use k - prefetch - 1 is over (limiter), freed
-//   after its use. Embedding and head (the root unit) are gathered first and kept until their backward pass. The
-//   first gather waits for whatever ran before, so it is exposed, as is the last reduce-scatter.
-// - ZeRO 1 and 2: updated weights are gathered after the optimizer, or (overlap_gather) at the start of the step
+// - ZeRO 3: a unit a layer; the unit used as k-th is gathered when use k - prefetch - 1 is over (limiter),
+// freed
+//   after its use. Embedding and head (the root unit) are gathered first and kept until their backward pass.
+//   The first gather waits for whatever ran before, so it is exposed, as is the last reduce-scatter.
+// - ZeRO 1 and 2: updated weights are gathered after the optimizer, or (overlap_gather) at the start of the
+// step
 //   while the first forward pass runs: in the steady state the previous step's.
 // - Pipeline: receives are posted ahead; a transfer starts when both ends are there.
-// - Launches: the kernels of an operation are launched one after the other by the host; an operation starts when
+// - Launches: the kernels of an operation are launched one after the other by the host; an operation starts
+// when
 //   its first kernel has been launched, the next one not before the rest have.
 // - The loader reads one micro-batch ahead.
 #pragma once
@@ -32,7 +38,8 @@
 #include "step/job.h"
 #include "step/place.h"
 
-// Groups that joint operations name as their dimension: those of step/place.h, then pairs of neighbouring stages.
+// Groups that joint operations name as their dimension: those of step/place.h, then pairs of neighbouring
+// stages.
 enum {
     STEP_JOINT_SEND_FORWARD = STEP_GROUPS,
     STEP_JOINT_RECV_FORWARD,

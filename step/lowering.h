@@ -36,8 +36,8 @@ typedef struct {
     GArray *bytes;                   // of gint64: gradient bytes of every tensor on this rank
     GArray *of;                      // of guint32: the block of every tensor
     GArray *buckets;                 // of StepBucket
-    GArray *gathers;                 // of guint32: with overlap_gather, the operation that gathers each bucket
-    guint32 passes;                  // backward passes so far, of plan->micro_batches
+    GArray *gathers; // of guint32: with overlap_gather, the operation that gathers each bucket
+    guint32 passes;  // backward passes so far, of plan->micro_batches
     // Units that are fetched (lower-unit.c).
     guint32 base;      // how many uses there were before the present pass; G_MAXUINT32: no pass yet
     guint32 used;      // layers that the present pass has left behind
@@ -53,27 +53,27 @@ typedef struct {
     guint32 stage;
     guint32 streams[LOWER_STREAMS]; // LOWER_NONE: not there yet
     // The compute stream: running totals, and what has been added since the last cut.
-    double work;         // done so far
-    Ps now;              // time of that
-    double flops, slow;  // since the last cut: model FLOPs; work x slow-down
-    double mark;         // work at the last cut
-    double launch;       // seconds of launches since the last cut
-    double host;         // seconds of launches whose operations stand in the program
-    Ps host_now;         // time of that
-    double launch_left;  // of the operation before: launched before the next can start
-    guint32 launched;    // last operation of the host
-    guint32 last;        // last operation of the compute stream
-    GArray *waits;       // of guint32: what the next operation waits for
-    GArray *effects;     // of SimEffect: what the next operation does to memory
-    SimKind kind;        // what is being added
-    guint32 block;       //
-    gint32 micro_batch;  //
+    double work;        // done so far
+    Ps now;             // time of that
+    double flops, slow; // since the last cut: model FLOPs; work x slow-down
+    double mark;        // work at the last cut
+    double launch;      // seconds of launches since the last cut
+    double host;        // seconds of launches whose operations stand in the program
+    Ps host_now;        // time of that
+    double launch_left; // of the operation before: launched before the next can start
+    guint32 launched;   // last operation of the host
+    guint32 last;       // last operation of the compute stream
+    GArray *waits;      // of guint32: what the next operation waits for
+    GArray *effects;    // of SimEffect: what the next operation does to memory
+    SimKind kind;       // what is being added
+    guint32 block;      //
+    gint32 micro_batch; //
     // Data parallelism.
-    GPtrArray *chunks;   // of LowerChunk *
-    guint32 buckets;     // numbered so far
-    GArray *unit_ends;   // of guint32: the last operation of every use of a layer, in order of use
-    GArray *fetched;     // of guint32, by block: the operation that fetches its weights
-    GArray *copied;      // of guint32, by micro-batch x blocks: offloaded activations
+    GPtrArray *chunks; // of LowerChunk *
+    guint32 buckets;   // numbered so far
+    GArray *unit_ends; // of guint32: the last operation of every use of a layer, in order of use
+    GArray *fetched;   // of guint32, by block: the operation that fetches its weights
+    GArray *copied;    // of guint32, by micro-batch x blocks: offloaded activations
 } Lowering;
 
 // lower-op.c
@@ -84,13 +84,13 @@ char *lowering_name(const Lowering *lowering, guint32 block, const char *what);
 void lowering_begin(Lowering *lowering, SimKind kind, guint32 block);
 // Adds work to the present operation.
 void lowering_add(Lowering *lowering, double work, double flops, double slow, double launch);
-// The present operation ends here; nothing is added for no time, unless something is waited for. lowering_begin
-// ends it too, but leaves what is waited for to the next.
+// The present operation ends here; nothing is added for no time, unless something is waited for.
+// lowering_begin ends it too, but leaves what is waited for to the next.
 void lowering_cut(Lowering *lowering);
 void lowering_wait(Lowering *lowering, guint32 id); // by the next operation; LOWER_NONE: nothing
 void lowering_effect(Lowering *lowering, StepMemoryKind kind, gboolean at_end, gint64 bytes);
-// A joint operation on a stream that waits for operation after (LOWER_NONE: for nothing but its stream); cut before
-// where that is lowering->last. Returns its id.
+// A joint operation on a stream that waits for operation after (LOWER_NONE: for nothing but its stream); cut
+// before where that is lowering->last. Returns its id.
 guint32 lowering_join(Lowering *lowering, LowerStream stream, SimKind kind, guint32 dimension, gint64 bytes,
                       const char *name, guint32 after);
 // A timed operation on another stream that waits for id.
@@ -117,7 +117,8 @@ void lowering_await_weights(Lowering *lowering, const LowerChunk *chunk, guint32
 // The gradients' norm, the optimizer, and gathers after it.
 void lowering_update(Lowering *lowering);
 
-// lower-unit.c: a pass begins; it enters a block, adds the block's end to its last operation, has cut it and leaves.
+// lower-unit.c: a pass begins; it enters a block, adds the block's end to its last operation, has cut it and
+// leaves.
 void lowering_units_begin(Lowering *lowering, LowerChunk *chunk, gboolean backward);
 void lowering_unit_enter(Lowering *lowering, guint32 block);
 void lowering_unit_end(Lowering *lowering, const LowerChunk *chunk, guint32 block, gboolean backward);

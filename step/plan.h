@@ -61,7 +61,8 @@ typedef struct {
     const PipeKind *schedule;         // borrowed: of the table
     guint32 chunks;                   // v, virtual stages of a pipeline rank; 1 unless interleaved
     gint64 layers_first, layers_last; // of the first and last virtual stage; -1: as the others
-    gboolean scatter_gather; // stages send each rank of a tensor group a part, which gathers it there (without sp)
+    gboolean
+        scatter_gather; // stages send each rank of a tensor group a part, which gathers it there (without sp)
     // Data parallelism and its states.
     int zero;      // 0: DDP; 1, 2; 3: FSDP
     guint32 shard; // ranks of the data group that share one copy (HSDP); dp x cp: all

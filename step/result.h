@@ -22,11 +22,11 @@ typedef struct {
 } StepMemoryPoint;
 
 typedef struct {
-    guint32 rank;                  // the first of its stage
-    gint64 peak;                   // bytes
-    Ps when;                       // of the peak
+    guint32 rank;                    // the first of its stage
+    gint64 peak;                     // bytes
+    Ps when;                         // of the peak
     gint64 kinds[STEP_MEMORY_KINDS]; // at the peak
-    GArray *points;                // of StepMemoryPoint, in order of time; owned
+    GArray *points;                  // of StepMemoryPoint, in order of time; owned
 } StepUsage;
 
 // Totals of one directed link.
@@ -51,22 +51,22 @@ typedef struct {
     guint32 ranks;  // GPUs
     double tokens;  // of a step, all ranks together
     // What came out.
-    Ps step;               // from the start to the end of the last operation
-    double model_flops;    // of the step, all ranks together
-    double peak_flops;     // FLOP/s of one GPU, at the precision of the run
-    double mfu, hfu;       // fractions
-    double tokens_per_s;   // all ranks together
-    guint32 last_rank;     // the rank that finishes last (the lowest of them)
-    Ps compute;            // of that rank: time with a compute operation running
-    Ps exposed_comm;       // of that rank: communication and no compute
-    Ps idle;               // of that rank: neither; the sum of the next three
-    Ps bubble;             // of that rank: waiting for another rank's work
-    Ps loader;             // of that rank: waiting for data
-    Ps launch;             // of that rank: waiting for the host to launch
-    Ps communication;      // of that rank: time with a collective running, hidden or not
-    Ps backward_end;       // of that rank: when its last backward operation ended
-    Ps bound;              // a time that no step of this job can beat on this machine
-    gboolean plain;        // data parallelism with whole states is the only split (step_job_is_plain); only then:
+    Ps step;             // from the start to the end of the last operation
+    double model_flops;  // of the step, all ranks together
+    double peak_flops;   // FLOP/s of one GPU, at the precision of the run
+    double mfu, hfu;     // fractions
+    double tokens_per_s; // all ranks together
+    guint32 last_rank;   // the rank that finishes last (the lowest of them)
+    Ps compute;          // of that rank: time with a compute operation running
+    Ps exposed_comm;     // of that rank: communication and no compute
+    Ps idle;             // of that rank: neither; the sum of the next three
+    Ps bubble;           // of that rank: waiting for another rank's work
+    Ps loader;           // of that rank: waiting for data
+    Ps launch;           // of that rank: waiting for the host to launch
+    Ps communication;    // of that rank: time with a collective running, hidden or not
+    Ps backward_end;     // of that rank: when its last backward operation ended
+    Ps bound;            // a time that no step of this job can beat on this machine
+    gboolean plain; // data parallelism with whole states is the only split (step_job_is_plain); only then:
     Ps whole_all_reduce;   // of the whole gradient in one bucket, alone on the machine
     Ps perfect_overlap;    // max(compute, whole_all_reduce): perfect overlap, which the deck assumes
     gint64 gradient_bytes; // of one rank of the fullest stage

@@ -29,8 +29,8 @@ static guint32 step_run_scale(gconstpointer user, guint32 rank, guint32 op)
     return (guint32)(factor * 1e6 + 0.5);
 }
 
-static gboolean step_run_init(StepRun *run, const StepJob *job, const StepLowered *lowered, StepResult *result,
-                              GError **error)
+static gboolean step_run_init(StepRun *run, const StepJob *job, const StepLowered *lowered,
+                              StepResult *result, GError **error)
 {
     *run = (StepRun){0};
     sim_engine_init(&run->engine, job->queue);
@@ -125,8 +125,7 @@ static void step_run_memory(const StepJob *job, StepResult *result)
     }
     if (result->peak_bytes > result->memory_bytes) {
         g_ptr_array_unref(result->remedies);
-        result->remedies =
-            step_memory_remedies(&job->plan, job->model, job->machine->device, job->framework);
+        result->remedies = step_memory_remedies(&job->plan, job->model, job->machine->device, job->framework);
     }
 }
 

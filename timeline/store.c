@@ -17,7 +17,7 @@ typedef struct {
     const char *path;         // borrowed
     const StepResult *result; // borrowed
     gint64 run;
-    gint64 first_span; // id of the run's first span
+    gint64 first_span;  // id of the run's first span
     const guint *bases; // [rank]: its first lane; borrowed
 } Store;
 
