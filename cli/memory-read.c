@@ -189,10 +189,10 @@ static gboolean memory_read_plan(const MemoryOptions *options, MemoryQuestion *q
     plan->optimizer = (StepOptimizer)optimizer;
     plan->buckets = (StepBuckets)buckets;
     if (text[MEMORY_SCHEDULE] != NULL)
-        plan->schedule = pipe_find(text[MEMORY_SCHEDULE], "--schedule", error);
+        plan->schedule = pipe_find(text[MEMORY_SCHEDULE], "--schedule", &local);
     else if (plan->chunks > 1)
         plan->schedule = &PIPE_INTERLEAVED;
-    return plan->schedule != NULL;
+    return plan->schedule != NULL || base_error_set(error, BASE_ERROR_USAGE, NULL, "%s", local->message);
 }
 
 // A model, and a chip: the machine's (all of whose GPUs count where neither --gpus nor --dp is typed), the
