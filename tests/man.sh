@@ -97,6 +97,31 @@ keys $page "CHIP FILES" "[peak]" >"$work/documented"
 sed -n 's/.*TOPO_PRECISION_NAMES\[\] = {\(.*\), NULL};/\1/p' "$STEPLINE_SOURCE/topo/device.c" | tr -d '" ' | tr ',' '\n' | sort >"$work/found"
 same "peaks of a chip's file" "$work/documented" "$work/found"
 
+for section in efficiency burst; do
+    keys $page "CHIP FILES" "[$section]" >"$work/documented"
+    same "keys of a chip's [$section]" "$work/documented" "$work/found"
+done
+keys $page "CHIP FILES" "[compute]" >"$work/documented"
+literals topo/compute.c '\{"([a-z_]+)", UNITS_[A-Z]+, &compute->' >"$work/found"
+same "keys of a chip's [compute]" "$work/documented" "$work/found"
+keys $page "CHIP FILES" "[attention]" >"$work/documented"
+{
+    literals topo/compute.c '"((rate|half)_[0-9]+)"'
+    literals topo/compute.c 'backward = \{"(backward)"'
+} | sort -u >"$work/found"
+same "keys of a chip's [attention]" "$work/documented" "$work/found"
+keys $page "FRAMEWORK FILES" "[framework]" >"$work/documented"
+{
+    literals step/framework.c 'ini_get[a-z_]*\(ini, section, +"([a-z_]+)"'
+    literals step/framework.c 'framework_get\(ini, section, +"([a-z_]+)"'
+} | sort -u >"$work/found"
+same "keys of a framework's file" "$work/documented" "$work/found"
+tr '\n' ' ' <"$STEPLINE_SOURCE/step/framework.c" | sed -n 's/.*CLASSES\[\] = {NULL,\([^}]*\)}.*/\1/p' | tr -d '" ' | tr ',' '\n' | sort >"$work/found"
+for section in bytes kernels; do
+    keys $page "FRAMEWORK FILES" "[$section]" >"$work/documented"
+    same "keys of a framework's [$section]" "$work/documented" "$work/found"
+done
+
 # The program knows every key that is documented for a scenario, and no other; some only beside [machine] node.
 printf '[model]\nuse = gpt2\n[machine]\nnode = primer-nvlink-8\nnodes = 2\nnic = 50 GB/s\n[job]\ntokens = 16384\n[compute]\nefficiency = 0.4\n' >"$work/joined.ini"
 stepline run "$work/joined.ini" >/dev/null || complain "a scenario with [machine] node fails"
@@ -141,6 +166,7 @@ collective --machine dgx-h100 --ranks 16 --sizes 1KiB..4KiB
 fit old.txt --machine dgx-h100
 validate collectives --family h800-nvlink
 calc --params 7e9 --gpus 8 --measured 30000
+memory --model gpt2 --dp 2
 tables primer
 runs small.db
 $small

@@ -133,23 +133,25 @@ static void test_chips(void **state)
     static const struct {
         const char *name;
         double bf16, fp16;
-        double memory; // GiB
-    } chips[] = {{"h100-sxm", 989e12, 989e12, 80},     {"h200-sxm", 989e12, 989e12, 141},
-                 {"a100-sxm-80g", 312e12, 312e12, 80}, {"a100-sxm-40g", 312e12, 312e12, 40},
-                 {"v100-sxm", 0, 125e12, 16},          {"tpu-v4", 275e12, 0, 32}};
+        double memory; // MiB
+    } chips[] = {{"h100-sxm", 989e12, 989e12, 81559},     {"h200-sxm", 989e12, 989e12, 143771},
+                 {"a100-sxm-80g", 312e12, 312e12, 81920}, {"a100-sxm-40g", 312e12, 312e12, 40960},
+                 {"v100-sxm", 0, 125e12, 16160},          {"tpu-v4", 275e12, 0, 32768}};
     for (guint i = 0; i < G_N_ELEMENTS(chips); i++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(TopoDevice) device = topo_device_read(chips[i].name, NULL, &error);
         check_fine(error);
         assert_int_equal(device->peak[TOPO_PRECISION_BF16], chips[i].bf16);
         assert_int_equal(device->peak[TOPO_PRECISION_FP16], chips[i].fp16);
-        assert_int_equal(device->memory, chips[i].memory * 1073741824.0);
+        assert_int_equal(device->memory, chips[i].memory * 1048576.0);
     }
     g_autoptr(GError) error = NULL;
     assert_null(topo_device_read("h100-sxn", "m.ini:2: machine.chip", &error));
     check_says(error,
                "m.ini:2: machine.chip: found no chip 'h100-sxn' in the library (did you mean 'h100-sxm'?)");
 }
+
+#define CHIP "[chip]\nmemory = 1 GiB\nmemory_bandwidth = 1 TB/s\n[peak]\nbf16 = 1 TFLOP/s\n"
 
 static void test_bad_chips(void **state)
 {
@@ -173,6 +175,14 @@ static void test_bad_chips(void **state)
          ":5: peak.bf17: unknown key (did you mean 'bf16'?)"},
         {"[chip]\nmemory = 1 GiB\nmemory_bandwidth = 1 TB/s\nwatts = 7\n[peak]\nbf16 = 1 TFLOP/s\n",
          ":4: chip.watts: unknown key"},
+        {CHIP "[compute]\nwaves = 2\n", ":7: compute.waves: found"},
+        {CHIP "[compute]\nkernel_time = 2 h\n", ":7: compute.kernel_time: found 7200, wanted 0 to 1"},
+        {CHIP "[compute]\nmultiprocessors = 40\ncollective_blocks = 30\n",
+         ":8: compute.collective_blocks: found 30, wanted at most half of the 40"},
+        {CHIP "[efficiency]\nbf16 = 0\n", ":7: efficiency.bf16: found 0"},
+        {CHIP "[attention]\nrate_128 = 1 TFLOP/s\n", "attention.rate_128: found only one of"},
+        {CHIP "[attention]\nbackward = 1\n", "attention.rate_128: found no rate at all"},
+        {CHIP "[attention-flash4]\nrate_128 = 1 TFLOP/s\n", "attention-flash4"},
     };
     const Place *place = *state;
     for (guint i = 0; i < G_N_ELEMENTS(bad); i++) {
