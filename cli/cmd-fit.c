@@ -12,7 +12,7 @@
 #include "coll/choice.h"
 #include "coll/group.h"
 #include "coll/measure.h"
-#include "topo/machine.h"
+#include "machines/machine.h"
 #include "validation/constants.h"
 #include "validation/fit.h"
 #include "validation/import-nccl-tests.h"

@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/topo-path.h"
 #include "cli/topo-verb.h"
-#include "topo/machine.h"
+#include "machines/machine.h"
 
 // Links that are alike.
 typedef struct {

@@ -5,10 +5,10 @@
 
 #include "coll/nccl.h"
 #include "models/count.h"
+#include "machines/machine.h"
 #include "models/spec.h"
 #include "sim/queue.h"
 #include "step/states.h"
-#include "topo/machine.h"
 
 // What the optimizer costs in time.
 typedef enum {

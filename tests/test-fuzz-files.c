@@ -14,13 +14,13 @@
 #include "coll/choice.h"
 #include "coll/fabric.h"
 #include "coll/group.h"
+#include "machines/machine.h"
 #include "models/count.h"
 #include "models/spec.h"
 #include "models/tensor.h"
 #include "scenarios/scenario.h"
 #include "step/lower.h"
 #include "step/run.h"
-#include "topo/machine.h"
 
 enum { MUTATIONS = 120, HANG_S = 30, TINY_EVENTS = 20000 };
 
