@@ -1,9 +1,8 @@
 // imports/import.c: the table of importers of topologies, and choosing the one that a file looks most like.
 #include "imports/import.h"
 
-#include <string.h>
-
 #include "base/error.h"
+#include "base/text.h"
 
 enum { FILE_LIMIT = 4 << 20 };
 
@@ -46,38 +45,15 @@ void import_assume(Import *import, const char *format, ...)
     va_end(arguments);
 }
 
-// Maps a regular file of at most FILE_LIMIT bytes. NULL with an error; caller unrefs.
-static GMappedFile *import_map(const char *path, GError **error)
-{
-    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "%s",
-                       g_file_test(path, G_FILE_TEST_EXISTS) ? "found no regular file, wanted a topology file"
-                                                             : "no such file");
-        return NULL;
-    }
-    g_autoptr(GError) local = NULL;
-    g_autoptr(GMappedFile) mapped = g_mapped_file_new(path, FALSE, &local);
-    if (mapped == NULL) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "cannot be read: %s", local->message);
-        return NULL;
-    }
-    if (g_mapped_file_get_length(mapped) > FILE_LIMIT) {
-        base_error_set(error, BASE_ERROR_FAILED, path,
-                       "found more than 4 MiB, wanted the topology of one node");
-        return NULL;
-    }
-    return g_steal_pointer(&mapped);
-}
-
 gboolean import_read(const char *path, Import *import, GError **error)
 {
-    g_autoptr(GMappedFile) mapped = import_map(path, error);
-    if (mapped == NULL)
+    gsize length = 0;
+    g_autofree char *text = text_read_file(path, FILE_LIMIT, "a topology file", &length, error);
+    if (text == NULL)
         return FALSE;
-    gsize length = g_mapped_file_get_length(mapped);
-    g_autofree char *text = g_malloc0(length + 1); // whoever runs past length meets an end
-    if (length > 0)
-        memcpy(text, g_mapped_file_get_contents(mapped), length);
+    if (length > FILE_LIMIT)
+        return base_error_set(error, BASE_ERROR_FAILED, path,
+                              "found more than 4 MiB, wanted the topology of one node");
     const Importer *best = NULL;
     int most = 0;
     g_autoptr(GString) tried = g_string_new(NULL);
