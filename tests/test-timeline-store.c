@@ -179,6 +179,9 @@ static void test_refusals(void **state)
         if (regular)
             g_file_get_contents(cases[i].path, &before, &n_before, NULL);
         gint64 id = 77;
+        assert_false(timeline_store_check(cases[i].path, &error));
+        check_says(error, cases[i].says);
+        g_clear_error(&error);
         assert_false(timeline_store_write(cases[i].path, result, &id, &error));
         check_says(error, cases[i].says);
         if (!g_str_has_prefix(error->message, cases[i].path))
@@ -204,7 +207,12 @@ static void test_odd_names(void **state)
     static const char *const names[] = {":memory:", "file:x?mode=memory", "a 'b\".db"};
     for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autoptr(GError) error = NULL;
+        timeline_store_check(names[i], &error);
+        check_fine(error);
+        assert_false(g_file_test(names[i], G_FILE_TEST_EXISTS));
         timeline_store_write(names[i], result, NULL, &error);
+        check_fine(error);
+        timeline_store_check(names[i], &error);
         check_fine(error);
         assert_true(g_file_test(names[i], G_FILE_TEST_IS_REGULAR));
     }
