@@ -6,7 +6,7 @@
 #include "step/framework.h"
 #include "step/job.h"
 #include "step/plan.h"
-#include "topo/machine.h"
+#include "machines/machine.h"
 
 // The options that hold text, and where they go: numbers and names are read from it.
 typedef enum {

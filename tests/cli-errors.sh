@@ -251,6 +251,14 @@ fi
 
 # Disks.
 check 1 "no/such/x.db: cannot be made: No such file or directory" run ./good.ini --db no/such/x.db
+# Before the simulation: this one would take hours.
+limited=$STEPLINE
+STEPLINE="$work/limited"
+printf '#!/bin/sh\nexec timeout 60 "%s" "$@"\n' "$limited" >"$STEPLINE"
+chmod +x "$STEPLINE"
+check 1 "no/such/x.db: cannot be made" run llama7b-64xh100-overlap --gpus 8192 \
+    --set job.dp=8192 --set job.tokens=33554432 --db no/such/x.db
+STEPLINE=$limited
 check 1 "good.ini/x.db: cannot be" run ./good.ini --db good.ini/x.db
 check 1 "found '' for a database" run ./good.ini --db ''
 check 1 "/proc/x.db: cannot be made: " run ./good.ini --db /proc/x.db

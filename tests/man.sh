@@ -68,7 +68,7 @@ for section in scenario model machine job compute collective simulate; do
     {
         literals scenarios/scenario.c "ini_[a-z_]*\(ini, \"$section\", +\"([a-z_0-9]+)\""
         # What a node needs beside it.
-        [ $section != machine ] || literals topo/kind-nodes.c 'topo_kind_get_[a-z]*\(file, "([a-z_]+)", INI_REQUIRED'
+        [ $section != machine ] || literals machines/kind-nodes.c 'machine_kind_get_[a-z]*\(file, "([a-z_]+)", INI_REQUIRED'
     } | sort -u >"$work/found"
     same "keys of a scenario's [$section]" "$work/documented" "$work/found"
 done
@@ -80,15 +80,15 @@ keys $page "MODEL FILES" "[model]" >"$work/documented"
 same "keys of a model's file" "$work/documented" "$work/found"
 keys $page "MACHINE FILES" "[machine]" >"$work/documented"
 {
-    literals topo/machine.c 'ini_get[a-z_]*\(ini, SECTION, +"([a-z_]+)"'
+    literals machines/machine.c 'ini_get[a-z_]*\(ini, SECTION, +"([a-z_]+)"'
     # The kinds' own lists of keys, and those that they share.
-    for file in "$STEPLINE_SOURCE"/topo/*.[ch]; do
-        tr '\n\\' '  ' <"$file" | grep -oE '(KEYS\[\] = \{|define TOPO_[A-Z]+_KEYS )[A-Z_ ,]*("[a-z0-9_]+",? *|[A-Z_]+, *)+' | grep -oE '"[a-z0-9_]+"' | tr -d '"'
+    for file in "$STEPLINE_SOURCE"/machines/*.[ch]; do
+        tr '\n\\' '  ' <"$file" | grep -oE '(KEYS\[\] = \{|define MACHINE_[A-Z]+_KEYS )[A-Z_ ,]*("[a-z0-9_]+",? *|[A-Z_]+, *)+' | grep -oE '"[a-z0-9_]+"' | tr -d '"'
     done
 } | sort -u >"$work/found"
 same "keys of a machine's file" "$work/documented" "$work/found"
 keys $page "MACHINE FILES" "[nccl]" >"$work/documented"
-literals topo/tuning.c 'ini_get_flag\(ini, SECTION, +"([a-z_]+)"' >"$work/found"
+literals machines/tuning.c 'ini_get_flag\(ini, SECTION, +"([a-z_]+)"' >"$work/found"
 same "keys of a machine's [nccl]" "$work/documented" "$work/found"
 keys $page "CHIP FILES" "[chip]" >"$work/documented"
 literals topo/device.c 'ini_get[a-z_]*\(ini, "chip", +"([a-z_]+)"' >"$work/found"

@@ -14,6 +14,7 @@
 #include "coll/choice.h"
 #include "coll/fabric.h"
 #include "coll/group.h"
+#include "machines/machine.h"
 #include "models/count.h"
 #include "models/ops.h"
 #include "models/spec.h"
@@ -23,7 +24,6 @@
 #include "step/lower.h"
 #include "step/groups.h"
 #include "step/run.h"
-#include "topo/machine.h"
 
 enum { MUTATIONS = 120, HANG_S = 30, TINY_EVENTS = 20000 };
 

@@ -1,6 +1,7 @@
 // timeline/store.c: writing what a run leaves behind into an SQLite file.
 #include "timeline/store.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 
@@ -380,5 +381,31 @@ gboolean timeline_store_write(const char *path, const StepResult *result, gint64
         g_unlink(path);
     if (fine && run_id != NULL)
         *run_id = store.run;
+    return fine;
+}
+
+// Whether a file could be made beside path: the name itself is left alone, for another program may be about
+// to make it.
+static gboolean store_check_folder(const char *path, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *other = g_build_filename(folder, ".stepline-XXXXXX", NULL);
+    int handle = g_mkstemp(other);
+    if (handle < 0)
+        return base_error_set(error, BASE_ERROR_FAILED, path, "cannot be made: %s", g_strerror(errno));
+    g_unlink(other);
+    return g_close(handle, NULL);
+}
+
+gboolean timeline_store_check(const char *path, GError **error)
+{
+    GStatBuf status;
+    if (*path != '\0' && g_stat(path, &status) != 0 && errno == ENOENT)
+        return g_file_test(path, G_FILE_TEST_IS_SYMLINK) || store_check_folder(path, error);
+    sqlite3 *database = timeline_database_new(path, TIMELINE_DATABASE_READ, error);
+    gboolean empty = FALSE, fine = database != NULL && timeline_database_check(database, path, &empty, error);
+    if (fine && sqlite3_db_readonly(database, "main") == 1)
+        fine = base_error_set(error, BASE_ERROR_FAILED, path, "cannot be written: it is read-only");
+    timeline_database_free(database);
     return fine;
 }
