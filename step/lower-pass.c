@@ -275,6 +275,10 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
                           : LOWER_NONE;
         }
         lowering_unit_enter(lowering, block);
+        if (block == head) { // the gradient of the logits
+            lowering_effect(lowering, STEP_MEMORY_LOGITS, FALSE, memory->logits_work);
+            lowering_effect(lowering, STEP_MEMORY_LOGITS, TRUE, -memory->logits_work);
+        }
         if (again) {
             lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, FALSE, memory->layer_work);
             for (guint i = 0; i < items->len; i++)
