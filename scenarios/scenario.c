@@ -104,7 +104,7 @@ static gboolean scenario_slow_links(StepJob *job, Ini *ini, GError **error)
     gint64 gpu = -1;
     double factor = 2;
     if (!ini_get_count(ini, "reality", "slow_link", INI_OPTIONAL, 0, job->plan.gpus - 1, &gpu, error) ||
-        !ini_get(ini, "reality", "slow_link_factor", INI_OPTIONAL, UNITS_COUNT, &factor, error))
+        !ini_get(ini, "reality", "slow_link_factor", INI_OPTIONAL, UNITS_NUMBER, &factor, error))
         return FALSE;
     if (factor < 1 || factor > 1e6)
         return ini_refuse(ini, "reality", "slow_link_factor", error, "found %g, wanted 1 to 1e6", factor);
@@ -128,10 +128,10 @@ static gboolean scenario_read_reality(StepJob *job, Ini *ini, GError **error)
     StepReality *reality = &job->reality;
     gint64 slow = 0, seed = 0;
     if (!ini_get_count(ini, "reality", "slow_ranks", INI_OPTIONAL, 0, job->plan.gpus, &slow, error) ||
-        !ini_get(ini, "reality", "slow_factor", INI_OPTIONAL, UNITS_COUNT, &reality->slow_factor, error) ||
+        !ini_get(ini, "reality", "slow_factor", INI_OPTIONAL, UNITS_NUMBER, &reality->slow_factor, error) ||
         !ini_get(ini, "reality", "jitter", INI_OPTIONAL, UNITS_FRACTION, &reality->jitter, error) ||
         !ini_get_count(ini, "reality", "seed", INI_OPTIONAL, 0, G_MAXINT32, &seed, error) ||
-        !ini_get(ini, "reality", "loader", INI_OPTIONAL, UNITS_COUNT, &reality->loader, error))
+        !ini_get(ini, "reality", "loader", INI_OPTIONAL, UNITS_NUMBER, &reality->loader, error))
         return FALSE;
     reality->slow_ranks = (guint32)slow;
     reality->seed = (guint64)seed;
