@@ -98,8 +98,8 @@ static GArray *items_by_operator(const StepJob *job, ModelBlock kind)
         item->launch_forward = step_cost_launch(&cost, op, STEP_PASS_FORWARD);
         item->launch_backward = step_cost_launch(&cost, op, STEP_PASS_BACKWARD);
         item->model_flops = op->flops_model;
-        if (job->counting == MODEL_COUNT_6N && op->kind == MODEL_OP_ATTENTION)
-            item->model_flops = 0;
+        if (job->counting == MODEL_COUNT_6N && op->selective)
+            item->model_flops = 0; // the attention core, fused or not
         item->n_tensors = op->n_tensors;
         memcpy(item->tensors, op->tensors, sizeof item->tensors);
         item->join = op->join;
