@@ -24,7 +24,6 @@ struct Ini {
     GHashTable *index;  // "section\nkey" -> IniEntry (borrowed); never iterated
     GPtrArray *asked;   // "section.key" that getters know, for suggestions; owned strings
     GHashTable *known;  // set of the strings in asked (borrowed)
-    GHashTable *claims; // set of sections that were claimed whole, owned strings
 };
 
 static void ini_entry_free(gpointer data)
@@ -42,7 +41,6 @@ void ini_free(Ini *ini)
         return;
     g_hash_table_unref(ini->index);
     g_hash_table_unref(ini->known);
-    g_hash_table_unref(ini->claims);
     g_ptr_array_unref(ini->asked);
     g_ptr_array_unref(ini->entries);
     g_free(ini->name);
@@ -144,7 +142,6 @@ Ini *ini_read_text(const char *name, const char *text, gsize length, GError **er
     ini->index = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     ini->asked = g_ptr_array_new_with_free_func(g_free);
     ini->known = g_hash_table_new(g_str_hash, g_str_equal);
-    ini->claims = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     if (!ini_scan(ini, error))
         return NULL;
     g_autoptr(GKeyFile) file = g_key_file_new();
@@ -270,11 +267,6 @@ gboolean ini_ask(Ini *ini, const char *section, const char *key, IniNeed need, c
     return ini_refuse(ini, section, key, error, "missing%s", hint);
 }
 
-void ini_claim_section(Ini *ini, const char *section)
-{
-    g_hash_table_add(ini->claims, g_strdup(section));
-}
-
 char **ini_keys(const Ini *ini, const char *section)
 {
     g_autoptr(GPtrArray) keys = g_ptr_array_new();
@@ -318,7 +310,7 @@ gboolean ini_finish(const Ini *ini, GError **error)
 {
     for (guint i = 0; i < ini->entries->len; i++) {
         const IniEntry *entry = ini->entries->pdata[i];
-        if (entry->asked || g_hash_table_contains(ini->claims, entry->section))
+        if (entry->asked)
             continue;
         g_autofree char *where = ini_where_entry(ini, entry);
         g_autofree char *hint = ini_hint(ini, entry);

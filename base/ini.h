@@ -66,9 +66,6 @@ gboolean ini_get_choice(Ini *ini, const char *section, const char *key, IniNeed 
 gboolean ini_refuse(const Ini *ini, const char *section, const char *key, GError **error, const char *format,
                     ...) G_GNUC_PRINTF(5, 6);
 
-// Marks a whole section as read (its keys are free names, or belong to another reader).
-void ini_claim_section(Ini *ini, const char *section);
-
 // The keys of a section, in the file's order. Caller frees with g_strfreev; NULL-terminated, never NULL.
 char **ini_keys(const Ini *ini, const char *section);
 

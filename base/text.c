@@ -29,7 +29,7 @@ char *text_read_file(const char *path, gsize limit, const char *wanted, gsize *l
         return NULL;
     }
     text[*length] = '\0';
-    return g_steal_pointer(&text);
+    return g_realloc(g_steal_pointer(&text), *length + 1);
 }
 
 gboolean text_is_foreign(gunichar c)

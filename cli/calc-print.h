@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-#include "step/states.h"
 #include "step/budget.h"
+#include "step/states.h"
 
 typedef struct {
     const char *name; // for people

@@ -4,13 +4,13 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
-#include "models/count.h"
-#include "models/spec.h"
-#include "step/states.h"
-#include "step/budget.h"
+#include "cli/calc-print.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "cli/calc-print.h"
+#include "models/count.h"
+#include "models/spec.h"
+#include "step/budget.h"
+#include "step/states.h"
 
 // The primer's four rows, and the deck's NVLink.
 static const CalcPrintLink LINKS[] = {

@@ -15,6 +15,7 @@ static const struct {
     {"machines", "topo/data/machines", "machine"},
     {"chips", "topo/data/chips", "chip"},
     {"models", "models/data", "model"},
+    {"frameworks", "step/data/frameworks", "framework"},
     {"scenarios", "scenarios", "scenario"},
 };
 
@@ -48,7 +49,8 @@ static gboolean list_shelf(guint shelf, JsonBuilder *rows, gboolean json, GError
 
 static int list_run(int argc, char **argv, GError **error)
 {
-    static const char *const words[] = {"machines", "chips", "models", "scenarios", "algorithms", NULL};
+    static const char *const words[] = {"machines",  "chips",      "models", "frameworks",
+                                        "scenarios", "algorithms", NULL};
     gboolean json = FALSE;
     const GOptionEntry entries[] = {{"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
                                     {0}};
@@ -85,7 +87,7 @@ static int list_run(int argc, char **argv, GError **error)
 
 const Command COMMAND_LIST = {
     .name = "list",
-    .usage = "machines|chips|models|scenarios|algorithms [--json]",
+    .usage = "machines|chips|models|frameworks|scenarios|algorithms [--json]",
     .summary = "List what the library holds",
     .run = list_run,
 };

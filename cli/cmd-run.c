@@ -84,6 +84,8 @@ static int run_run(int argc, char **argv, GError **error)
     g_autoptr(StepJob) job = scenario_read(ini, (const char *const *)sets, error);
     if (job == NULL)
         return BASE_ERROR_FAILED;
+    if (options.db != NULL && !timeline_store_check(options.db, error))
+        return BASE_ERROR_FAILED;
     Progress progress;
     progress_init(&progress);
     g_autoptr(StepResult) result = step_run(job, progress_show, &progress, error);

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "cli/topo-verb.h"
-#include "topo/machine.h"
+#include "machines/machine.h"
 
 static int check_run(const TopoVerbArguments *arguments, GError **error)
 {

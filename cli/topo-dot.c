@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/topo-verb.h"
-#include "topo/machine.h"
+#include "machines/machine.h"
 
 // Text inside a quoted string of Graphviz.
 static char *dot_escape(const char *text)

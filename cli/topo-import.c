@@ -4,12 +4,12 @@
 
 #include "base/error.h"
 #include "cli/topo-verb.h"
+#include "imports/import.h"
 #include "topo/device.h"
-#include "topo/import.h"
 #include "topo/write.h"
 
 // What was understood and assumed, a line each. Caller unrefs: of char *.
-static GPtrArray *import_get_words(const TopoImport *import, const char *chip)
+static GPtrArray *import_get_words(const Import *import, const char *chip)
 {
     GPtrArray *words = g_ptr_array_new_with_free_func(g_free);
     g_ptr_array_add(words, g_strdup("Understood:"));
@@ -22,7 +22,7 @@ static GPtrArray *import_get_words(const TopoImport *import, const char *chip)
     return words;
 }
 
-static gboolean import_write(const TopoVerbArguments *arguments, const TopoImport *import, GError **error)
+static gboolean import_write(const TopoVerbArguments *arguments, const Import *import, GError **error)
 {
     const char *path = arguments->words[0], *chip = arguments->chip == NULL ? import->chip : arguments->chip;
     g_autoptr(GPtrArray) words = import_get_words(import, chip);
@@ -59,11 +59,11 @@ static int import_run(const TopoVerbArguments *arguments, GError **error)
         if (device == NULL)
             return BASE_ERROR_FAILED;
     }
-    TopoImport import;
-    topo_import_init(&import);
+    Import import;
+    import_init(&import);
     gboolean fine =
-        topo_import_read(arguments->words[0], &import, error) && import_write(arguments, &import, error);
-    topo_import_clear(&import);
+        import_read(arguments->words[0], &import, error) && import_write(arguments, &import, error);
+    import_clear(&import);
     return fine ? 0 : BASE_ERROR_FAILED;
 }
 

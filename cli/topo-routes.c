@@ -7,7 +7,7 @@
 #include "cli/options.h"
 #include "cli/topo-path.h"
 #include "cli/topo-verb.h"
-#include "topo/machine.h"
+#include "machines/machine.h"
 
 // The node that a word names: "3" or "gpu3", "nic0", ... FALSE with a usage error.
 static gboolean routes_find_node(const TopoGraph *graph, const char *word, guint32 *node, GError **error)

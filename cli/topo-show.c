@@ -5,42 +5,10 @@
 #include "base/units.h"
 #include "cli/fields.h"
 #include "cli/options.h"
+#include "cli/topo-classes.h"
 #include "cli/topo-path.h"
 #include "cli/topo-verb.h"
-#include "topo/machine.h"
-
-// Links that are alike.
-typedef struct {
-    TopoLink like;
-    guint32 links;
-} ShowClass;
-
-static int show_compare_links(gconstpointer left, gconstpointer right)
-{
-    const TopoLink *a = left, *b = right;
-    if (a->class != b->class)
-        return a->class < b->class ? -1 : 1;
-    if (a->bandwidth < b->bandwidth || a->bandwidth > b->bandwidth)
-        return a->bandwidth > b->bandwidth ? -1 : 1;
-    return a->latency < b->latency ? -1 : a->latency > b->latency;
-}
-
-// The kinds of links by class, then falling bandwidth, then latency. Caller unrefs: of ShowClass.
-static GArray *show_get_classes(const TopoGraph *graph)
-{
-    GArray *classes = g_array_new(FALSE, FALSE, sizeof(ShowClass));
-    g_autoptr(GArray) links = g_array_copy(graph->links);
-    g_array_sort(links, show_compare_links);
-    for (guint i = 0; i < links->len; i++) {
-        ShowClass next = {.like = g_array_index(links, TopoLink, i), .links = 1};
-        ShowClass *last = classes->len == 0 ? NULL : &g_array_index(classes, ShowClass, classes->len - 1);
-        if (last != NULL && show_compare_links(&last->like, &next.like) == 0)
-            last->links++;
-        else
-            g_array_append_val(classes, next);
-    }
-    return classes;
-}
+#include "machines/machine.h"
 
 // gpu0 to gpu1 and to the last GPU, as far as there are so many; returns how many.
 static guint show_get_paths(const TopoGraph *graph, TopoPath paths[2])
@@ -54,12 +22,6 @@ static guint show_get_paths(const TopoGraph *graph, TopoPath paths[2])
         g_assert(found); // the machine was checked
     }
     return n;
-}
-
-static void show_count_links(const TopoGraph *graph, guint32 counts[TOPO_LINK_CLASSES])
-{
-    for (guint32 i = 0; i < graph->links->len; i++)
-        counts[topo_graph_link(graph, i)->class]++;
 }
 
 static void show_print_counts(const char *what, const char *const *names, const guint32 *counts,
@@ -79,7 +41,7 @@ static void show_print_text(const TopoMachine *machine)
 {
     const TopoGraph *graph = machine->graph;
     guint32 by_class[TOPO_LINK_CLASSES] = {0};
-    show_count_links(graph, by_class);
+    topo_classes_count(graph, by_class);
     printf("%s: %s\n", machine->name, machine->title);
     printf("source   %s\n", machine->source);
     printf("chip     %s (%s)\n", machine->device->name, machine->device->title);
@@ -87,9 +49,9 @@ static void show_print_text(const TopoMachine *machine)
     show_print_counts("links", TOPO_LINK_NAMES, by_class, graph->links->len);
     printf("\nLinks, each direction by itself (a cable is two):\n");
     printf("  %-9s%12s%12s%12s\n", "class", "links", "bandwidth", "latency");
-    g_autoptr(GArray) classes = show_get_classes(graph);
+    g_autoptr(GArray) classes = topo_classes_new(graph);
     for (guint i = 0; i < classes->len; i++) {
-        const ShowClass *class = &g_array_index(classes, ShowClass, i);
+        const TopoClass *class = &g_array_index(classes, TopoClass, i);
         g_autofree char *count = units_format_count(class->links);
         g_autofree char *rate = units_format_rate(class->like.bandwidth);
         g_autofree char *time = units_format_time(class->like.latency);
@@ -108,7 +70,7 @@ static void show_print_json(const TopoMachine *machine)
 {
     const TopoGraph *graph = machine->graph;
     guint32 by_class[TOPO_LINK_CLASSES] = {0};
-    show_count_links(graph, by_class);
+    topo_classes_count(graph, by_class);
     g_autoptr(JsonBuilder) json = json_builder_new();
     json_builder_begin_object(json);
     fields_add_text(json, "name", machine->name);
@@ -129,9 +91,9 @@ static void show_print_json(const TopoMachine *machine)
             fields_add_int(json, TOPO_LINK_NAMES[k], by_class[k]);
     json_builder_end_object(json);
     fields_begin_array(json, "link_classes");
-    g_autoptr(GArray) classes = show_get_classes(graph);
+    g_autoptr(GArray) classes = topo_classes_new(graph);
     for (guint i = 0; i < classes->len; i++) {
-        const ShowClass *class = &g_array_index(classes, ShowClass, i);
+        const TopoClass *class = &g_array_index(classes, TopoClass, i);
         json_builder_begin_object(json);
         topo_path_add_link(json, &class->like);
         fields_add_int(json, "links", class->links);

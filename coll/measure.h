@@ -5,8 +5,8 @@
 
 #include "coll/choice.h"
 #include "coll/nccl.h"
+#include "machines/machine.h"
 #include "sim/queue.h"
-#include "topo/machine.h"
 
 typedef struct {
     SimQueueKind queue;   //

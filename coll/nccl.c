@@ -62,8 +62,8 @@ static gboolean coll_nccl_measure(TopoRouter *router, const TopoGraph *graph, gu
     return TRUE;
 }
 
-void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph *graph, const CollAlgo *algo,
-                    const char *protocol)
+void coll_nccl_init(CollNccl *nccl, const MachineTuning *constants, const TopoGraph *graph,
+                    const CollAlgo *algo, const char *protocol)
 {
     guint32 gpus = graph->gpus->len, own = topo_graph_node(graph, topo_graph_gpu(graph, 0))->island,
             island = 1;
@@ -97,24 +97,24 @@ void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph
     }
 }
 
-static TopoTuningOp coll_nccl_op(CollOp op)
+static MachineTuningOp coll_nccl_op(CollOp op)
 {
     switch (op) {
     case COLL_OP_ALL_REDUCE:
-        return TOPO_TUNING_ALL_REDUCE;
+        return MACHINE_TUNING_ALL_REDUCE;
     case COLL_OP_REDUCE_SCATTER:
-        return TOPO_TUNING_REDUCE_SCATTER;
+        return MACHINE_TUNING_REDUCE_SCATTER;
     case COLL_OP_ALL_GATHER:
     case COLL_OP_ALL_GATHER_PAYLOAD:
-        return TOPO_TUNING_ALL_GATHER;
+        return MACHINE_TUNING_ALL_GATHER;
     case COLL_OP_BROADCAST:
-        return TOPO_TUNING_BROADCAST;
+        return MACHINE_TUNING_BROADCAST;
     case COLL_OP_ALL_TO_ALL:
     case COLL_OP_SEND_RECV:
     case COLL_OPS:
         break;
     }
-    return TOPO_TUNING_ALL_TO_ALL;
+    return MACHINE_TUNING_ALL_TO_ALL;
 }
 
 // The algorithm that goes with a protocol. Switches take part where an island has more than LOCAL_MAX ranks:
@@ -173,7 +173,7 @@ static void coll_nccl_hops(Candidate *candidate)
 }
 
 // The measured line of a protocol: the last is Simple's, the first LL's, one in between LL128's. NULL: none.
-static const TopoTuningLine *coll_nccl_line(const TopoTuningFit *fit, guint protocol)
+static const MachineTuningLine *coll_nccl_line(const MachineTuningFit *fit, guint protocol)
 {
     if (protocol == SIMPLE)
         return &fit->line[fit->lines - 1];
@@ -191,7 +191,7 @@ static double coll_nccl_latency(const CollNccl *nccl, const Candidate *c, const 
 
 // What NCCL's own latencies make of the shape in which a line was measured: whole islands across, fit->ranks
 // inside.
-static double coll_nccl_measured(const CollNccl *nccl, const CollShape *shape, const TopoTuningFit *fit,
+static double coll_nccl_measured(const CollNccl *nccl, const CollShape *shape, const MachineTuningFit *fit,
                                  guint protocol)
 {
     CollShape other = *shape;
@@ -215,16 +215,16 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
                                                                                   : (n - 1) / n;
     coll_nccl_hops(&c);
     c.alpha = coll_nccl_latency(nccl, &c, &c.way);
-    const TopoTuningFit *fit =
-        topo_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
+    const MachineTuningFit *fit =
+        machine_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
     if (fit == NULL && shape->op == COLL_OP_BROADCAST)
-        fit = topo_tuning_find(nccl->nccl, TOPO_TUNING_ALL_GATHER, across ? 0 : shape->ranks);
+        fit = machine_tuning_find(nccl->nccl, MACHINE_TUNING_ALL_GATHER, across ? 0 : shape->ranks);
     if (fit == NULL) { // what the links carry, to compare the protocols by
         c.estimate = across ? nccl->across_rate * coll_island(shape) : nccl->inside_rate;
         c.estimate *= (double)WIRE[protocol][1] / WIRE[protocol][0];
         return c;
     }
-    const TopoTuningLine *measured = coll_nccl_line(fit, protocol);
+    const MachineTuningLine *measured = coll_nccl_line(fit, protocol);
     if (measured ==
         NULL) { // told to take what was not measured: NCCL's latencies, and what bandwidth is left
         c.bandwidth = fit->line[fit->lines - 1].bandwidth * WIRE[protocol][1] / WIRE[protocol][0];

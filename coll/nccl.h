@@ -1,11 +1,11 @@
 // coll/nccl.h: the algorithm, protocol and costs that NCCL would take.
 //
-// Which algorithm a line of topo/tuning.h stands for (NVIDIA/nccl, src/graph/tuning.cc, and its documentation
-// of NCCL_ALGO): in one island, all-reduce runs a ring in LL at low latency and, at high bandwidth, NVLS
-// where the switch reduces, else a ring in Simple; across islands a double binary tree in LL, and NVLS with
-// trees in between (or SHARP) where switches reduce, else a ring per rail in Simple; gather and scatter are
-// rings per rail; all-to-all is grouped sends. Of the lines, the one that its own formula makes the quickest
-// is taken, as NCCL does.
+// Which algorithm a line of machines/tuning.h stands for (NVIDIA/nccl, src/graph/tuning.cc, and its
+// documentation of NCCL_ALGO): in one island, all-reduce runs a ring in LL at low latency and, at high
+// bandwidth, NVLS where the switch reduces, else a ring in Simple; across islands a double binary tree in LL,
+// and NVLS with trees in between (or SHARP) where switches reduce, else a ring per rail in Simple; gather and
+// scatter are rings per rail; all-to-all is grouped sends. Of the lines, the one that its own formula makes
+// the quickest is taken, as NCCL does.
 //
 // How a line becomes costs of messages: every message waits for a hop (NCCL's own latencies of a hop,
 // tuning.cc, release 2.30: LL 0.6 us over NVLink, 1.0 PCIe, 2.7 network (5.0 in trees); Simple 3.4, 5.7, 14),
@@ -16,13 +16,13 @@
 #include <glib.h>
 
 #include "coll/choice.h"
-#include "topo/tuning.h"
+#include "machines/tuning.h"
 
 typedef struct {
-    const TopoTuning *nccl; // borrowed
-    const CollAlgo *algo;   // borrowed; NULL: NCCL's choice
-    const char *protocol;   // static; NULL: NCCL's choice
-    guint32 island;         // GPUs in the graph's islands
+    const MachineTuning *nccl; // borrowed
+    const CollAlgo *algo;      // borrowed; NULL: NCCL's choice
+    const char *protocol;      // static; NULL: NCCL's choice
+    guint32 island;            // GPUs in the graph's islands
     Ps inside, across; // latency of the graph's own links: from a GPU of an island to the next (mean), GPU 0
                        // to the last
     double inside_rate, across_rate; // bytes/s: the least there
@@ -33,8 +33,8 @@ typedef struct {
 extern const char *const COLL_NCCL_PROTOCOLS[];
 
 // Measures the latencies of the graph's links (GPU 0 to GPU 1, GPU 0 to the last).
-void coll_nccl_init(CollNccl *nccl, const TopoTuning *constants, const TopoGraph *graph, const CollAlgo *algo,
-                    const char *protocol);
+void coll_nccl_init(CollNccl *nccl, const MachineTuning *constants, const TopoGraph *graph,
+                    const CollAlgo *algo, const char *protocol);
 
 // A CollChooser; user is a CollNccl. Without a measured line for an operation it falls back to NCCL's
 // constants and the links' own bandwidth.

@@ -32,7 +32,7 @@ static gboolean scenario_read_model(StepJob *job, Ini *ini, GError **error)
 }
 
 // [machine] use = NAME, or node = NAME, nodes = N, nic = RATE: a node joined to a fabric (kind nodes of
-// topo/kind-nodes.c).
+// machines/kind-nodes.c).
 static gboolean scenario_read_machine(StepJob *job, Ini *ini, GError **error)
 {
     g_autofree char *use = NULL;

@@ -3,8 +3,8 @@
 // Sections and keys (units are required; * must be there):
 //   [scenario]   title
 //   [model]      use *, sequence, and any key of the model file to override it
-//   [machine]    use *, gpus; or node *, nodes *, nic * and what kind nodes reads (topo/kind-nodes.c),
-//   instead of use [nccl]       with node: how NCCL does on it (topo/tuning.h) [job]        dp (default:
+//   [machine]    use *, gpus; or node *, nodes *, nic * and what kind nodes reads (machines/kind-nodes.c),
+//   instead of use [nccl]       with node: how NCCL does on it (machines/tuning.h) [job]        dp (default:
 //   gpus), tokens * (of a step, all ranks together), zero (0), overlap (yes), optimizer (adam),
 //                bucket (25 MiB, or whole), first_bucket (1 MiB), bucket_split (no)
 //   [compute]    efficiency *, precision (bf16), counting (6N+12LHQT), optimizer_time (memory | none)

@@ -30,17 +30,12 @@ SimClass sim_kind_class(SimKind kind)
     return SIM_CLASS_COMMUNICATION;
 }
 
-static void sim_op_clear(gpointer data)
-{
-    g_free(((SimOp *)data)->name);
-}
-
 SimProgram *sim_program_new(void)
 {
     SimProgram *program = g_new0(SimProgram, 1);
     program->streams = g_ptr_array_new_with_free_func(g_free);
     program->ops = g_array_new(FALSE, FALSE, sizeof(SimOp));
-    g_array_set_clear_func(program->ops, sim_op_clear);
+    program->names = g_string_chunk_new(4096);
     program->waits = g_array_new(FALSE, FALSE, sizeof(SimWait));
     program->effects = g_array_new(FALSE, FALSE, sizeof(SimEffect));
     program->order = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
@@ -53,6 +48,7 @@ void sim_program_free(SimProgram *program)
         return;
     g_ptr_array_unref(program->streams);
     g_array_unref(program->ops);
+    g_string_chunk_free(program->names);
     g_array_unref(program->waits);
     g_array_unref(program->effects);
     g_ptr_array_unref(program->order);
@@ -77,7 +73,7 @@ guint32 sim_program_add(SimProgram *program, const SimOp *op)
     own.n_waits = 0;
     own.first_effect = program->effects->len;
     own.n_effects = 0;
-    own.name = g_strdup(op->name);
+    own.name = g_string_chunk_insert_const(program->names, op->name);
     g_array_append_val(program->ops, own);
     g_array_append_val(order, id);
     return id;

@@ -66,7 +66,7 @@ typedef struct {
     guint32 n_waits;      //
     guint32 first_effect; // on memory: effects[first_effect ..]
     guint32 n_effects;    //
-    char *name;           // owned: "layer 31 backward"
+    const char *name;     // borrowed from the program: "layer 31 backward"
 } SimOp;
 
 typedef struct {
@@ -81,11 +81,12 @@ typedef struct {
 } SimEffect;
 
 typedef struct {
-    GPtrArray *streams; // of char *: names, owned ("compute", "dp")
-    GArray *ops;        // of SimOp, in the order in which they were added
-    GArray *waits;      // of SimWait
-    GArray *effects;    // of SimEffect
-    GPtrArray *order;   // of GArray * of guint32: the op ids of each stream, in order
+    GPtrArray *streams;  // of char *: names, owned ("compute", "dp")
+    GArray *ops;         // of SimOp, in the order in which they were added
+    GArray *waits;       // of SimWait
+    GArray *effects;     // of SimEffect
+    GStringChunk *names; // of operations, each text once; owned
+    GPtrArray *order;    // of GArray * of guint32: the op ids of each stream, in order
 } SimProgram;
 
 SimProgram *sim_program_new(void);

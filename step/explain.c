@@ -57,31 +57,75 @@ static Ps explain_union(const GArray *spans)
     return sum;
 }
 
-// An idle stretch before the compute operation next (NULL: the end of the step) belongs to bubble while
-// anything but the loader and the host keeps that operation waiting, then to the loader, then to the host.
+// When the operation that a wait names ended, and what it was.
+static Ps explain_waited(const Explained *explained, const SimWait *wait, SimKind *kind, guint32 *id)
+{
+    const GArray *order = explained->program->order->pdata[wait->stream];
+    *id = g_array_index(order, guint32, wait->count - 1);
+    *kind = sim_program_op(explained->program, *id)->kind;
+    return explained->ends[*id];
+}
+
+// Until when an idle operation waits for the host, for the loader, and from when until when for anything
+// else: an exchange counts from the moment at which this rank has launched it and has its data.
+typedef struct {
+    Ps from, until, loader, launch;
+} ExplainWaits;
+
+// The same for one operation, without what it exchanges.
+static void explain_local(const Explained *explained, guint32 id, ExplainWaits *waits)
+{
+    const SimOp *op = sim_program_op(explained->program, id);
+    for (guint32 i = 0; i < op->n_waits; i++) {
+        SimKind kind;
+        guint32 on;
+        Ps over = explain_waited(
+            explained, &g_array_index(explained->program->waits, SimWait, op->first_wait + i), &kind, &on);
+        if (kind == SIM_KIND_LOAD)
+            waits->loader = MAX(waits->loader, over);
+        else if (kind == SIM_KIND_LAUNCH)
+            waits->launch = MAX(waits->launch, over);
+    }
+}
+
+static void explain_waits(const Explained *explained, guint32 id, ExplainWaits *waits)
+{
+    const SimOp *op = sim_program_op(explained->program, id);
+    explain_local(explained, id, waits);
+    for (guint32 i = 0; i < op->n_waits; i++) {
+        SimKind kind;
+        guint32 on;
+        Ps over = explain_waited(
+            explained, &g_array_index(explained->program->waits, SimWait, op->first_wait + i), &kind, &on);
+        if (kind == SIM_KIND_LOAD || kind == SIM_KIND_LAUNCH)
+            continue;
+        ExplainWaits own = {0};
+        explain_local(explained, on, &own);
+        waits->from = MIN(waits->from, MAX(own.loader, own.launch));
+        waits->until = MAX(waits->until, over);
+        waits->loader = MAX(waits->loader, own.loader);
+        waits->launch = MAX(waits->launch, own.launch);
+    }
+}
+
+// An idle stretch before the compute operation next (NULL: the end of the step): bubble while it waits for
+// others, then loader, then launch.
 static void explain_idle(StepResult *result, const Explained *explained, const SimSpan *next, Ps start,
                          Ps end)
 {
-    Ps others = start, loader = start;
-    if (next == NULL)
-        others = end;
-    for (guint32 i = 0; next != NULL && i < sim_program_op(explained->program, next->op)->n_waits; i++) {
-        const SimOp *op = sim_program_op(explained->program, next->op);
-        const SimWait *wait = &g_array_index(explained->program->waits, SimWait, op->first_wait + i);
-        const GArray *order = explained->program->order->pdata[wait->stream];
-        guint32 id = g_array_index(order, guint32, wait->count - 1);
-        SimKind kind = sim_program_op(explained->program, id)->kind;
-        Ps over = CLAMP(explained->ends[id], start, end);
-        if (kind == SIM_KIND_LOAD)
-            loader = MAX(loader, over);
-        else if (kind != SIM_KIND_LAUNCH)
-            others = MAX(others, over);
+    ExplainWaits waits = {.from = start, .until = end};
+    if (next != NULL) {
+        waits = (ExplainWaits){.from = end};
+        explain_waits(explained, next->op, &waits);
     }
-    loader = MAX(loader, others);
-    result->bubble += others - start;
-    result->loader += loader - others;
-    if (next != NULL)
-        result->launch += end - loader;
+    Ps from = CLAMP(waits.from, start, end), until = CLAMP(waits.until, from, end);
+    result->bubble += until - from;
+    const Ps starts[2] = {start, until}, ends[2] = {from, end};
+    for (guint i = 0; i < 2; i++) {
+        Ps loader = CLAMP(waits.loader, starts[i], ends[i]);
+        result->loader += loader - starts[i];
+        result->launch += ends[i] - loader;
+    }
 }
 
 // A stretch without compute, before the compute operation next: what communication covers is exposed, the

@@ -5,11 +5,11 @@
 
 #include "coll/nccl.h"
 #include "models/count.h"
+#include "machines/machine.h"
 #include "models/spec.h"
 #include "sim/queue.h"
 #include "step/framework.h"
 #include "step/plan.h"
-#include "topo/machine.h"
 
 // What the optimizer costs in time.
 typedef enum {

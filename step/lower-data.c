@@ -304,7 +304,7 @@ void lowering_update(Lowering *lowering)
                     .duration = update,
                     .layer = -1,
                     .micro_batch = -1,
-                    .name = (char *)"optimizer"};
+                    .name = "optimizer"};
         lowering->last = sim_program_add(lowering->program, &op);
         for (guint i = 0; i < lowering->waits->len; i++)
             sim_program_wait(lowering->program, g_array_index(lowering->waits, guint32, i));

@@ -98,7 +98,7 @@ static void lowering_launch(Lowering *lowering, const char *name)
                 .duration = lowering_until(lowering->host, &lowering->host_now),
                 .layer = (gint32)lowering->block,
                 .micro_batch = lowering->micro_batch,
-                .name = (char *)name};
+                .name = name};
     lowering->launched = sim_program_add(lowering->program, &op);
 }
 
@@ -151,7 +151,7 @@ guint32 lowering_join(Lowering *lowering, LowerStream stream, SimKind kind, guin
                 .dimension = dimension,
                 .layer = (gint32)lowering->block,
                 .micro_batch = lowering->micro_batch,
-                .name = (char *)name};
+                .name = name};
     guint32 id = sim_program_add(lowering->program, &op);
     if (after != LOWER_NONE)
         sim_program_wait(lowering->program, after);
@@ -168,7 +168,7 @@ guint32 lowering_timed(Lowering *lowering, LowerStream stream, SimKind kind, dou
                 .duration = lowering_until(seconds, &now),
                 .layer = (gint32)lowering->block,
                 .micro_batch = lowering->micro_batch,
-                .name = (char *)name};
+                .name = name};
     guint32 id = sim_program_add(lowering->program, &op);
     if (after != LOWER_NONE)
         sim_program_wait(lowering->program, after);

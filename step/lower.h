@@ -58,7 +58,7 @@ typedef struct {
 // Whether the job's operations, each with a name and on every rank a span of the timeline, find room: at most
 // STEP_LOWER_OPS in the programs and STEP_LOWER_SPANS on all ranks together (some 3 GB; a bound of ours, not
 // measured). An upper bound of their number is compared. FALSE with an error that starts with the job's name.
-enum { STEP_LOWER_OPS = 4000000, STEP_LOWER_SPANS = 100000000 };
+enum { STEP_LOWER_OPS = 8000000, STEP_LOWER_SPANS = 100000000 };
 gboolean step_lower_check(const StepJob *job, GError **error);
 
 // The job must have passed step_lower_check.

@@ -33,7 +33,8 @@ gint64 step_memory_gathered(const StepPlan *plan, const ModelSpec *model, const 
     for (guint32 c = 0; c < plan->chunks; c++)
         layers += step_plan_layers(plan, model, stage, c);
     gboolean few = plan->limiter && (plan->zero < 3 || plan->reshard);
-    return memory->unit_ends + (few ? MIN(layers, (gint64)plan->prefetch + 1) : layers) * memory->unit;
+    gint64 some = memory->unit_ends + MIN(layers, (gint64)plan->prefetch + 1) * memory->unit;
+    return few ? some : MAX(memory->whole, some);
 }
 
 // Fills what a moment takes. The loss's gradient is gone, and one micro-batch's logits with it, when a layer

@@ -139,16 +139,18 @@ static void step_memory_add_parameters(StepMemoryStage *memory, const StepPlan *
     gint64 layers = 0;
     for (guint32 c = 0; c < plan->chunks; c++)
         layers += step_plan_layers(plan, model, stage, c);
-    gint64 ends = (stage == 0 ? embedding : 0) + (stage == plan->pp - 1 ? head : 0);
-    memory->parameters = step_memory_share(model, plan, layers * layer + ends);
+    gint64 first = stage == 0 ? embedding : 0, last = stage == plan->pp - 1 ? head : 0;
+    memory->parameters = step_memory_share(model, plan, layers * layer + first + last);
     gint64 rule = step_memory_rule(plan, STEP_STATE_WEIGHTS);
-    gint64 unit = step_memory_share(model, plan, layer), root = step_memory_share(model, plan, ends);
+    gint64 unit = step_memory_share(model, plan, layer);
+    gint64 end = step_memory_share(model, plan, MAX(first, last));
     if (step_memory_is_gathering(plan)) {
         memory->unit = unit * rule;
-        memory->unit_ends = root * rule;
+        memory->unit_ends = end * rule;
+        memory->whole = memory->parameters * rule;
     }
     memory->fixed[STEP_MEMORY_BUFFERS] =
-        step_memory_buckets(plan, memory->parameters, MAX(unit, root)) +
+        step_memory_buckets(plan, memory->parameters, MAX(unit, end)) +
         step_memory_communicators(plan) * STEP_MEMORY_NCCL +
         2 * ((stage > 0) + (stage < plan->pp - 1)) * step_memory_input(plan, model);
     memory->fixed[STEP_MEMORY_ALLOWANCE] = STEP_MEMORY_CONTEXT;
@@ -159,6 +161,7 @@ StepMemoryStage step_memory_stage(const StepPlan *plan, const ModelSpec *model, 
 {
     (void)device;
     gboolean flash = framework == NULL || framework->flash;
+    gboolean fused = framework == NULL || framework->bytes[MODEL_MEMORY_LOSS] < 2;
     ModelShard shard = step_memory_shard(plan);
     StepMemoryBlock layer = step_memory_block(model, &shard, MODEL_BLOCK_LAYER, flash);
     StepMemoryBlock embedding = step_memory_block(model, &shard, MODEL_BLOCK_EMBEDDING, flash);
@@ -189,7 +192,7 @@ StepMemoryStage step_memory_stage(const StepPlan *plan, const ModelSpec *model, 
         gint64 entries = tokens * step_memory_divide(model->vocabulary, plan->tp);
         memory.head = head.saved;
         memory.logits = 6 * entries;
-        memory.logits_work = 4 * entries;
+        memory.logits_work = (fused ? 4 : 8) * entries;
     }
     return memory;
 }

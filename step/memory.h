@@ -7,21 +7,25 @@
 // s b h (34 + 5 a s / h) and its divisions). Recomputed layers keep 2 s b h, over tp with sequence
 // parallelism. Offloaded activations leave two layers on the chip: the one in use and the one on its way.
 // Logits: for each token and entry of the rank's vocabulary 6 B from forward to backward (16 bits, and the
-// fp32 copy that the loss keeps) and 4 B for the fp32 gradient, one micro-batch at a time.
-// Gathered: under ZeRO 3 the 16-bit weights of prefetch + 1 layers (all of the stage where the limiter is
-// off, pytorch/pytorch#98354, or where they are kept, reshard = no), beside those of embedding and head,
-// which FSDP's root keeps. Offloaded weights: the same.
+// fp32 copy that the loss keeps) and 4 B for the fp32 gradient, one micro-batch at a time; 4 B more where the
+// framework's loss touches twice the bytes of a fused one or more (a logarithm of the softmax of its own).
+// Gathered: under ZeRO 3 the 16-bit weights of prefetch + 1 layers beside those of one end, the larger of
+// embedding and head (FSDP2: a group each); all of the stage where the limiter is off (pytorch/pytorch#98354)
+// or where they are kept (reshard = no). Offloaded weights: the same.
 // Buffers: gradients on their way, doubled with overlap (one is filled while the other is sent):
 //   ZeRO 0, buckets of torch   a copy of all gradients: DDP's buckets where gradient_as_bucket_view is no,
 //                              PyTorch's default
 //   ZeRO 1, 2, buckets of torch  buckets of the cap, or whole (deepspeedai/DeepSpeed#1302 measures just this)
-//   ZeRO 3                     the whole gradients of one unit, the larger of a layer and the ends
+//   ZeRO 3                     the whole gradients of one unit, the larger of a layer and an end
 //   buckets of Megatron        nothing: gradients are their own buffer
 // NCCL takes STEP_MEMORY_NCCL for each kind of group with more than one rank (tp, cp, data, replicas, pp): a
 // process of one group has 342-392 MB (aiconfigurator). A pipeline stage holds two tensors of 2 s b h for
 // each neighbour: one received, one sent.
 // Allowance, not computed: STEP_MEMORY_CONTEXT for the driver's context and libraries (about 1 GB), and
 // STEP_MEMORY_FRAGMENTATION of what comes and goes (activations, logits, gathered units), for the allocator.
+// Not counted: what tensor and context parallelism gather for one operator (2 s b h; the other ranks' keys and
+// values), gradients of activations, and what the optimizer's step needs beside the states. Of the host's
+// memory nothing is said.
 #pragma once
 
 #include <glib.h>
@@ -60,7 +64,8 @@ typedef struct {
     gint64 logits;                   // of the logits and the loss, from forward to backward
     gint64 logits_work;              // their gradient: one micro-batch at a time
     gint64 unit;                     // ZeRO 3: one layer's whole weights; 0: nothing is gathered
-    gint64 unit_ends;                // of embedding and head, as far as they are here
+    gint64 unit_ends;                // of embedding or head, as far as they are here: the larger
+    gint64 whole;                    // ZeRO 3: of the whole stage
     gint64 parameters;               // that this rank would hold unsharded
 } StepMemoryStage;
 

@@ -251,6 +251,14 @@ fi
 
 # Disks.
 check 1 "no/such/x.db: cannot be made: No such file or directory" run ./good.ini --db no/such/x.db
+# Before the simulation: this one would take hours.
+limited=$STEPLINE
+STEPLINE="$work/limited"
+printf '#!/bin/sh\nexec timeout 60 "%s" "$@"\n' "$limited" >"$STEPLINE"
+chmod +x "$STEPLINE"
+check 1 "no/such/x.db: cannot be made" run llama7b-64xh100-overlap --gpus 8192 \
+    --set job.dp=8192 --set job.tokens=33554432 --db no/such/x.db
+STEPLINE=$limited
 check 1 "good.ini/x.db: cannot be" run ./good.ini --db good.ini/x.db
 check 1 "found '' for a database" run ./good.ini --db ''
 check 1 "/proc/x.db: cannot be made: " run ./good.ini --db /proc/x.db
@@ -294,6 +302,44 @@ check 1 "unknown key" run ./good.ini --set "job.$endless=1"
 check 2 "Unknown option --aaaa" run ./good.ini "--$endless"
 check 1 "./aaaa" run ./good.ini --db "./$endless"
 
+# Memory: what is typed, and what does not go together.
+check 2 "found no model, wanted a scenario or --model NAME" memory
+check 1 "--model: found no model 'gpt3' in the library" memory --model gpt3
+check 2 "found both --machine and --chip" memory --model gpt2 --machine dgx-h100 --chip h100-sxm
+check 1 "--chip: found no chip 'h100' in the library" memory --model gpt2 --chip h100
+check 1 "--machine: found no machine 'dgx' in the library" memory --model gpt2 --machine dgx
+check 2 "--zero: found 4, wanted 0 to 3" memory --model gpt2 --dp 8 --zero 4
+check 2 "--dp: found 0, wanted 1 to" memory --model gpt2 --dp 0
+check 2 "--dp: found '8 GPUs'" memory --model gpt2 --dp '8 GPUs'
+check 2 "--tp: found '1e30' (out of range)" memory --model gpt2 --tp 1e30
+check 2 "ranks (--tp x --cp x --dp x --pp), wanted at most" memory --model gpt2 --dp 1e6 --pp 1e6
+check 2 "tp: found 5, wanted a divisor of the 12 heads of gpt2" memory --model gpt2 --tp 5
+check 2 "dp: found 3, wanted 4" memory --model gpt2 --gpus 8 --dp 3 --pp 2
+check 2 "pp: found 13" memory --model gpt2 --pp 13
+check 2 "--schedule: found schedule '1f2b', wanted one of: gpipe, 1f1b, interleaved|did you mean '1f1b'?" memory --model gpt2 --schedule 1f2b
+check 2 "schedule: 1f1b wants one chunk" memory --model gpt2 --pp 2 --chunks 2 --schedule 1f1b
+check 2 "--recompute: found 'some', wanted one of: none, selective, full" memory --model gpt2 --recompute some
+check 2 "recompute_every: found 2, wanted it with recompute = full" memory --model gpt2 --recompute-every 2
+check 2 "--optimizer: found 'adamw'|did you mean 'adam'?" memory --model gpt2 --optimizer adamw
+check 2 "--gradient-dtype: found 'fp8'" memory --model gpt2 --gradient-dtype fp8
+check 2 "--gradients: found ''" memory --model gpt2 --gradients ''
+check 2 "--bucket: found '25' (no unit)" memory --model gpt2 --bucket 25
+check 2 "--bucket: found less than 1 KiB" memory --model gpt2 --bucket '1 B'
+check 2 "--buckets: found 'ddp', wanted one of: torch, megatron" memory --model gpt2 --buckets ddp
+check 2 "--offload: found 'gradients', wanted one of: optimizer, weights, activations" memory --model gpt2 --offload optimizer,gradients
+check 2 "--sequence: found 2048, wanted at most 1024" memory --model gpt2 --sequence 2048
+check 2 "shard: found 3, wanted a divisor of the 8 data-parallel ranks" memory --model gpt2 --dp 8 --zero 3 --shard 3
+check 2 "batch: found 9, wanted a multiple of 8" memory --model gpt2 --dp 8 --batch 9
+check 2 "whose activations pass 8 PiB" memory --model llama3-405b --sequence 1e9 --micro-batch 1
+check 1 "--framework: found no framework 'torch' in the library" memory --model gpt2 --framework torch
+check 2 "--stages: found 'some', wanted one of: ends, all" memory --model gpt2 --stages some
+check 2 "found --set and no scenario" memory --model gpt2 --set job.dp=8
+check 2 "beside a scenario, wanted --set section.key=value" memory $wait --dp 8
+check 2 "beside a scenario, wanted --set section.key=value" memory $wait --sp
+check 1 "found no scenario 'nosuch'" memory nosuch
+check 1 "job.dp" memory $wait --set job.dp=5
+check 2 "found 2 words after 'stepline memory'" memory $wait extra
+
 # A result that nobody gets is no success.
 for command in "list models" "list models --json" "topo show deck-nvlink-8" "run ./good.ini" "runs two.db"; do
     "$STEPLINE" run ./good.ini --db two.db >/dev/null
@@ -333,6 +379,7 @@ if command -v sqlite3 >/dev/null; then
     valid calc --params 7e9 --gpus 8
     valid calc --params 1 --gpus 1 --measured 0 --latency '0 s'
     valid calc --params 9e15 --gpus 9e15 --tokens 1
+    valid memory --model gpt2 --pp 4 --chunks 3 --stages all
     valid run ./good.ini
     valid run ./good.ini --gpus 1 --set compute.optimizer_time=none
     valid tables primer

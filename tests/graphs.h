@@ -5,7 +5,7 @@
 
 #include <glib/gstdio.h>
 
-#include "topo/machine.h"
+#include "machines/machine.h"
 #include "topo/write.h"
 
 // The same nodes and links by id; the island of GPUs only (a machine file gives other nodes none).

@@ -10,8 +10,8 @@ order=$(awk '/^[a-z]+_sources *=/ { list = 1 }
            n = split(line, words, /[ \t]+/); for (i = 1; i <= n; i++) if (words[i] != "") print words[i]
            if (!more) list = 0 }' Makefile.am)
 printf '%s\n' "$order" | awk '
-    BEGIN { brothers["sim"] = 2; brothers["topo"] = 2; brothers["models"] = 2; brothers["plots"] = 7
-            brothers["validation"] = 7; bad = 0 }
+    BEGIN { brothers["sim"] = 2; brothers["topo"] = 2; brothers["models"] = 2; brothers["plots"] = 9
+            brothers["validation"] = 9; bad = 0 }
     { place[$0] = NR; file[NR] = $0 }
     END {
         for (i = 1; i <= NR; i++) {
@@ -38,8 +38,8 @@ printf '%s\n' "$order" | awk '
 
 # Every C file of the house is in a list.
 missing=0
-for path in base/*.[ch] sim/*.[ch] topo/*.[ch] models/*.[ch] coll/*.[ch] step/*.[ch] timeline/*.[ch] scenarios/*.[ch] \
-    plots/*.[ch] validation/*.[ch] cli/*.[ch]; do
+for path in base/*.[ch] sim/*.[ch] topo/*.[ch] models/*.[ch] imports/*.[ch] machines/*.[ch] coll/*.[ch] step/*.[ch] \
+    timeline/*.[ch] scenarios/*.[ch] plots/*.[ch] validation/*.[ch] cli/*.[ch]; do
     [ -e "$path" ] || continue
     printf '%s\n' "$order" | grep -qx "$path" || { echo "$path: is not in Makefile.am"; missing=1; }
     head -n 1 "$path" | grep -q "^// $path: " || { echo "$path:1: does not say what the file is for"; missing=1; }

@@ -5,7 +5,7 @@
 
 #include <glib/gstdio.h>
 
-#include "topo/machine.h"
+#include "machines/machine.h"
 #include "topo/route.h"
 
 // Reads a machine from text, by way of a file of its own.

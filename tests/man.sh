@@ -72,7 +72,7 @@ for section in scenario model machine job compute reality collective simulate; d
             literals scenarios/section-job.c 'job_[a-z]+\(ini, +"([a-z_]+)"'
         }
         # What a node needs beside it.
-        [ $section != machine ] || literals topo/kind-nodes.c 'topo_kind_get_[a-z]*\(file, "([a-z_]+)", INI_REQUIRED'
+        [ $section != machine ] || literals machines/kind-nodes.c 'machine_kind_get_[a-z]*\(file, "([a-z_]+)", INI_REQUIRED'
     } | sort -u >"$work/found"
     same "keys of a scenario's [$section]" "$work/documented" "$work/found"
 done
@@ -84,15 +84,15 @@ keys $page "MODEL FILES" "[model]" >"$work/documented"
 same "keys of a model's file" "$work/documented" "$work/found"
 keys $page "MACHINE FILES" "[machine]" >"$work/documented"
 {
-    literals topo/machine.c 'ini_get[a-z_]*\(ini, SECTION, +"([a-z_]+)"'
+    literals machines/machine.c 'ini_get[a-z_]*\(ini, SECTION, +"([a-z_]+)"'
     # The kinds' own lists of keys, and those that they share.
-    for file in "$STEPLINE_SOURCE"/topo/*.[ch]; do
-        tr '\n\\' '  ' <"$file" | grep -oE '(KEYS\[\] = \{|define TOPO_[A-Z]+_KEYS )[A-Z_ ,]*("[a-z0-9_]+",? *|[A-Z_]+, *)+' | grep -oE '"[a-z0-9_]+"' | tr -d '"'
+    for file in "$STEPLINE_SOURCE"/machines/*.[ch]; do
+        tr '\n\\' '  ' <"$file" | grep -oE '(KEYS\[\] = \{|define MACHINE_[A-Z]+_KEYS )[A-Z_ ,]*("[a-z0-9_]+",? *|[A-Z_]+, *)+' | grep -oE '"[a-z0-9_]+"' | tr -d '"'
     done
 } | sort -u >"$work/found"
 same "keys of a machine's file" "$work/documented" "$work/found"
 keys $page "MACHINE FILES" "[nccl]" >"$work/documented"
-literals topo/tuning.c 'ini_get_flag\(ini, SECTION, +"([a-z_]+)"' >"$work/found"
+literals machines/tuning.c 'ini_get_flag\(ini, SECTION, +"([a-z_]+)"' >"$work/found"
 same "keys of a machine's [nccl]" "$work/documented" "$work/found"
 keys $page "CHIP FILES" "[chip]" >"$work/documented"
 literals topo/device.c 'ini_get[a-z_]*\(ini, "chip", +"([a-z_]+)"' >"$work/found"
@@ -100,6 +100,31 @@ same "keys of a chip's file" "$work/documented" "$work/found"
 keys $page "CHIP FILES" "[peak]" >"$work/documented"
 sed -n 's/.*TOPO_PRECISION_NAMES\[\] = {\(.*\), NULL};/\1/p' "$STEPLINE_SOURCE/topo/device.c" | tr -d '" ' | tr ',' '\n' | sort >"$work/found"
 same "peaks of a chip's file" "$work/documented" "$work/found"
+
+for section in efficiency burst; do
+    keys $page "CHIP FILES" "[$section]" >"$work/documented"
+    same "keys of a chip's [$section]" "$work/documented" "$work/found"
+done
+keys $page "CHIP FILES" "[compute]" >"$work/documented"
+literals topo/compute.c '\{"([a-z_]+)", UNITS_[A-Z]+, &compute->' >"$work/found"
+same "keys of a chip's [compute]" "$work/documented" "$work/found"
+keys $page "CHIP FILES" "[attention]" >"$work/documented"
+{
+    literals topo/compute.c '"((rate|half)_[0-9]+)"'
+    literals topo/compute.c 'backward = \{"(backward)"'
+} | sort -u >"$work/found"
+same "keys of a chip's [attention]" "$work/documented" "$work/found"
+keys $page "FRAMEWORK FILES" "[framework]" >"$work/documented"
+{
+    literals step/framework.c 'ini_get[a-z_]*\(ini, section, +"([a-z_]+)"'
+    literals step/framework.c 'framework_get\(ini, section, +"([a-z_]+)"'
+} | sort -u >"$work/found"
+same "keys of a framework's file" "$work/documented" "$work/found"
+tr '\n' ' ' <"$STEPLINE_SOURCE/step/framework.c" | sed -n 's/.*CLASSES\[\] = {NULL,\([^}]*\)}.*/\1/p' | tr -d '" ' | tr ',' '\n' | sort >"$work/found"
+for section in bytes kernels; do
+    keys $page "FRAMEWORK FILES" "[$section]" >"$work/documented"
+    same "keys of a framework's [$section]" "$work/documented" "$work/found"
+done
 
 # The program knows every key that is documented for a scenario, and no other; some only beside [machine] node.
 printf '[model]\nuse = gpt2\n[machine]\nnode = primer-nvlink-8\nnodes = 2\nnic = 50 GB/s\n[job]\ntokens = 16384\n[compute]\nefficiency = 0.4\n' >"$work/joined.ini"
@@ -145,6 +170,7 @@ collective --machine dgx-h100 --ranks 16 --sizes 1KiB..4KiB
 fit old.txt --machine dgx-h100
 validate collectives --family h800-nvlink
 calc --params 7e9 --gpus 8 --measured 30000
+memory --model gpt2 --dp 2
 tables primer
 runs small.db
 $small

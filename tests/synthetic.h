@@ -22,7 +22,7 @@ static inline guint32 synthetic_add_op(SimProgram *program, guint32 stream, SimK
                 .bytes = bytes,
                 .layer = layer,
                 .micro_batch = bytes > 0 ? -1 : 0,
-                .name = (char *)(guintptr)name};
+                .name = name};
     return sim_program_add(program, &op);
 }
 

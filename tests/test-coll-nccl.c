@@ -210,24 +210,24 @@ static void test_file(void **state)
         g_autoptr(GError) error = NULL;
         g_autoptr(Ini) ini = ini_read_text("m.ini", text, strlen(text), &error);
         check_fine(error);
-        TopoTuning tuning;
-        topo_tuning_init(&tuning);
-        assert_false(topo_tuning_read(&tuning, ini, &error) && ini_finish(ini, &error));
+        MachineTuning tuning;
+        machine_tuning_init(&tuning);
+        assert_false(machine_tuning_read(&tuning, ini, &error) && ini_finish(ini, &error));
         check_says(error, bad[i].says);
         check_says(error, "m.ini:2: nccl.");
-        topo_tuning_clear(&tuning);
+        machine_tuning_clear(&tuning);
     }
     // What is written is read back as it was.
     g_autoptr(TopoMachine) on = nccl_machine(8, 8, TRUE, FALSE);
-    g_autofree char *text = topo_tuning_write(&on->tuning);
+    g_autofree char *text = machine_tuning_write(&on->tuning);
     g_autoptr(GError) error = NULL;
     g_autoptr(Ini) ini = ini_read_text("m.ini", text, strlen(text), &error);
-    TopoTuning again;
-    topo_tuning_init(&again);
-    assert_true(topo_tuning_read(&again, ini, &error) && ini_finish(ini, &error));
-    g_autofree char *twice = topo_tuning_write(&again);
+    MachineTuning again;
+    machine_tuning_init(&again);
+    assert_true(machine_tuning_read(&again, ini, &error) && ini_finish(ini, &error));
+    g_autofree char *twice = machine_tuning_write(&again);
     assert_string_equal(text, twice);
-    topo_tuning_clear(&again);
+    machine_tuning_clear(&again);
 }
 
 int main(void)

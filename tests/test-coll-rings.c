@@ -3,7 +3,7 @@
 
 #include "coll/rings.h"
 #include "coll/symbolic.h"
-#include "topo/machine.h"
+#include "machines/machine.h"
 
 // DGX-1's cube mesh: six NVLinks a GPU, so six rings, three cycles in both directions; each of its 24 NVLinks
 // is used once each way.

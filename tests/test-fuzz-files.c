@@ -14,14 +14,16 @@
 #include "coll/choice.h"
 #include "coll/fabric.h"
 #include "coll/group.h"
+#include "machines/machine.h"
 #include "models/count.h"
+#include "models/ops.h"
 #include "models/spec.h"
 #include "models/tensor.h"
 #include "scenarios/scenario.h"
+#include "step/framework.h"
 #include "step/lower.h"
 #include "step/groups.h"
 #include "step/run.h"
-#include "topo/machine.h"
 
 enum { MUTATIONS = 120, HANG_S = 30, TINY_EVENTS = 20000 };
 
@@ -39,6 +41,12 @@ static gboolean read_chip(const char *path, GError **error)
 {
     g_autoptr(TopoDevice) device = topo_device_read(path, NULL, error);
     return device != NULL;
+}
+
+static gboolean read_framework(const char *path, GError **error)
+{
+    g_autoptr(StepFramework) framework = step_framework_read(path, NULL, error);
+    return framework != NULL;
 }
 
 static gboolean read_machine(const char *path, GError **error)
@@ -60,6 +68,12 @@ static gboolean read_model(const char *path, GError **error)
     for (guint i = 0; i < tensors->len; i++)
         sum += g_array_index(tensors, ModelTensor, i).parameters;
     assert_int_equal(sum, model_count_parameters(spec));
+    ModelShard shard = {.sequences = 3, .sequence = MODEL_SEQUENCE_MAX, .tp = 7, .cp = 5};
+    for (guint i = 0; i < 6; i++) {
+        g_autoptr(GArray) ops = model_ops(spec, &shard, (ModelBlock)(i / 2), i % 2 == 0);
+        for (guint j = 0; j < ops->len; j++)
+            assert_true(g_array_index(ops, ModelOp, j).saved >= 0);
+    }
     return TRUE;
 }
 
@@ -214,44 +228,11 @@ static void mutate_lines(GString *text, Dice *dice)
 // Puts an extreme in the place of a number, or of a unit.
 static void mutate_values(GString *text, Dice *dice)
 {
-    static const char *const extremes[] = {
-        "0",
-        "-1",
-        "1",
-        "2",
-        "7",
-        "64",
-        "1000",
-        "65535",
-        "65536",
-        "1e6",
-        "1e15",
-        "1e308",
-        "1e-300",
-        "NaN",
-        "inf",
-        "9007199254740992",
-        "9007199254740993",
-        "9223372036854775807",
-        "9223372036854775808",
-        "18446744073709551616",
-        "0x10",
-        "1e",
-        ".",
-        "-",
-        "+1",
-        "1.5",
-        "0.1",
-        "%",
-        "KiB",
-        "PB",
-        "GB/s",
-        "ps",
-        "h",
-        "yes",
-        "no",
-        "",
-    };
+    g_auto(GStrv) extremes = g_strsplit(
+        "0 -1 1 2 7 64 1000 65535 65536 1e6 1e15 1e308 1e-300 NaN inf "
+        "9007199254740992 9007199254740993 9223372036854775807 9223372036854775808 18446744073709551616 0x10 "
+        "1e . - +1 1.5 0.1 % KiB PB GB/s ps h yes no ", // the last one is empty
+        " ", -1);
     gsize start = roll(dice, text->len), at = start;
     while (at < text->len && !g_ascii_isdigit(text->str[at]))
         at++;
@@ -264,7 +245,7 @@ static void mutate_values(GString *text, Dice *dice)
         for (at = end; end < text->len && text->str[end] != '\n';)
             end++;
     g_string_erase(text, (gssize)at, (gssize)(end - at));
-    g_string_insert(text, (gssize)at, extremes[roll(dice, G_N_ELEMENTS(extremes))]);
+    g_string_insert(text, (gssize)at, extremes[roll(dice, g_strv_length(extremes))]);
 }
 
 static void mutate(GString *text, Dice *dice)
@@ -349,6 +330,11 @@ static void test_models(void **state)
     fuzz_folder(*state, read_model, "models/data");
 }
 
+static void test_frameworks(void **state)
+{
+    fuzz_folder(*state, read_framework, "step/data/frameworks");
+}
+
 static void test_scenarios(void **state)
 {
     fuzz_folder(*state, read_scenario, "scenarios");
@@ -391,6 +377,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_chips, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_machines, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_models, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_frameworks, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_scenarios, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_small, set_up, tear_down),
     };

@@ -1,29 +1,23 @@
 // tests/test-plots-timeline.c: the picture of a run is drawn, says what it shows, and takes nothing as code.
 #include "tests/check.h"
 
-#include <glib/gstdio.h>
 #include <sqlite3.h>
 
 #include "plots/lanes.h"
 #include "plots/plot.h"
 #include "plots/timeline.h"
+#include "tests/folder.h"
 #include "tests/synthetic.h"
 #include "timeline/store.h"
 
-static char *folder, *database; // of this test's files
-
-static char *file(const char *name)
-{
-    return g_build_filename(folder, name, NULL);
-}
+static char *database; // owned: in the folder
 
 static int set_up(void **state)
 {
     (void)state;
-    folder = g_dir_make_tmp("stepline-test-XXXXXX", NULL);
-    if (folder == NULL)
+    if (!folder_make())
         return 1;
-    database = file("run.db");
+    database = folder_file("run.db");
     g_autoptr(StepResult) result = synthetic_result(64);
     return !timeline_store_write(database, result, NULL, NULL);
 }
@@ -31,13 +25,7 @@ static int set_up(void **state)
 static int tear_down(void **state)
 {
     (void)state;
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-    for (const char *name = g_dir_read_name(dir); name != NULL; name = g_dir_read_name(dir)) {
-        g_autofree char *path = file(name);
-        g_remove(path);
-    }
-    g_rmdir(folder);
-    g_free(folder);
+    folder_remove();
     g_free(database);
     return 0;
 }
@@ -67,7 +55,7 @@ static void test_drawn(void **state)
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
-        g_autofree char *path = file(cases[i].name), *shown = NULL, *bytes = NULL;
+        g_autofree char *path = folder_file(cases[i].name), *shown = NULL, *bytes = NULL;
         PlotTimeline what = {.ranks = cases[i].ranks, .from = cases[i].from, .to = cases[i].to};
         plot_timeline_write(database, &what, path, &shown, &error);
         check_fine(error);
@@ -98,7 +86,7 @@ static void test_words(void **state)
     if (!can_draw())
         skip();
     g_autoptr(GError) error = NULL;
-    g_autofree char *path = file("words.svg"), *text = NULL;
+    g_autofree char *path = folder_file("words.svg"), *text = NULL;
     PlotTimeline what = {.to = -1};
     plot_timeline_write(database, &what, path, NULL, &error);
     check_fine(error);
@@ -142,7 +130,7 @@ static void test_no_code(void **state)
     char **stream = (char **)&g_ptr_array_index(step_result_program(result, 0)->streams, 1);
     g_free(*stream);
     *stream = g_strdup("'\nEND\n%s%n\"");
-    g_autofree char *hostile = file("hostile.db"), *picture = file("hostile.svg"), *text = NULL;
+    g_autofree char *hostile = folder_file("hostile.db"), *picture = folder_file("hostile.svg"), *text = NULL;
     g_autofree char *before = g_get_current_dir();
     g_autoptr(GError) error = NULL;
     assert_true(timeline_store_write(hostile, result, NULL, &error));
@@ -156,7 +144,7 @@ static void test_no_code(void **state)
     plot_timeline_write(hostile, &what, "|touch m;'\".png", NULL, &error);
     assert_int_equal(g_chdir(before), 0);
     check_fine(error);
-    g_autofree char *touched = file("m");
+    g_autofree char *touched = folder_file("m");
     assert_false(g_file_test(touched, G_FILE_TEST_EXISTS));
     assert_true(g_file_get_contents(picture, &text, NULL, NULL));
     if (strstr(text, "`touch m`'; system 'touch m' # \"@a {/b} &lt;&amp;> %s\\n?syst") == NULL)
@@ -200,7 +188,7 @@ static void test_refusals(void **state)
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
-        g_autofree char *path = file(cases[i].picture);
+        g_autofree char *path = folder_file(cases[i].picture);
         PlotTimeline what = {cases[i].run, cases[i].ranks, cases[i].from, cases[i].to};
         assert_false(plot_timeline_write(database, &what, path, NULL, &error));
         check_says(error, cases[i].says);
@@ -232,7 +220,8 @@ static void test_gnuplot_fails(void **state)
         {"#!/bin/sh\nkill -9 $$\n", "gnuplot: nothing said"},
         {"#!/bin/sh\nexit 0\n", "gnuplot: nothing said"},
     };
-    g_autofree char *old = g_strdup(g_getenv("PATH")), *fake = file("gnuplot"), *path = file("fails.png");
+    g_autofree char *old = g_strdup(g_getenv("PATH")), *fake = folder_file("gnuplot"),
+                    *path = folder_file("fails.png");
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_setenv("PATH", folder, TRUE);
         if (cases[i].program != NULL) {
@@ -278,7 +267,7 @@ static void test_hostile(void **state)
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         edit(cases[i].sql);
         g_autoptr(GError) error = NULL;
-        g_autofree char *path = file("edited.png");
+        g_autofree char *path = folder_file("edited.png");
         PlotTimeline what = {.to = -1};
         plot_timeline_write(database, &what, path, NULL, &error);
         if (cases[i].says == NULL)

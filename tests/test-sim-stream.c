@@ -25,7 +25,7 @@ static void join(gpointer user, guint32 rank, guint32 op)
 
 static guint32 add(SimProgram *program, guint32 stream, Ps duration, SimWork work)
 {
-    SimOp op = {.stream = stream, .duration = duration, .work = work, .name = (char *)"op"};
+    SimOp op = {.stream = stream, .duration = duration, .work = work, .name = "op"};
     return sim_program_add(program, &op);
 }
 

@@ -228,7 +228,8 @@ static void test_library(void **state)
                     StepCost cost = {.device = device, .framework = family, .precision = (TopoPrecision)p};
                     double forward = step_cost_op(&cost, op, STEP_PASS_FORWARD);
                     double backward = step_cost_op(&cost, op, STEP_PASS_BACKWARD);
-                    if (!(forward > 0 && forward < 10 && backward >= 0.9 * forward && backward < 6 * forward))
+                    if (!(forward >= 0 && forward < 10 && backward >= 0.9 * forward &&
+                          backward <= 6 * forward))
                         fail_msg("%s, %s, %s, %s: forward %g s, backward %g s", chips[i], frameworks[j],
                                  op->name, TOPO_PRECISION_NAMES[p], forward, backward);
                     assert_true(step_cost_slowdown(&cost, op, STEP_PASS_FORWARD) < 1);
@@ -276,6 +277,11 @@ static void test_rest(void **state)
     double update = step_cost_update(&cost, 8.03e9, 30);
     if (distance(update, 46.6e-3) > 0.05)
         fail_msg("update: %.1f ms, wanted 46.6", update * 1e3);
+    // Unaligned rows cost; a head of 108 as BLOOM tried it.
+    ModelOp odd = {.kind = MODEL_OP_GEMM, .batch = 64, .m = 2048, .n = 2048, .k = 108};
+    ModelOp even = odd;
+    even.k = 112;
+    assert_true(step_cost_op(&cost, &odd, STEP_PASS_FORWARD) > step_cost_op(&cost, &even, STEP_PASS_FORWARD));
     // The backward pass of a GEMM: 1.84 to 2 times the forward one.
     double ratio =
         step_cost_op(&cost, &gemm, STEP_PASS_BACKWARD) / step_cost_op(&cost, &gemm, STEP_PASS_FORWARD);

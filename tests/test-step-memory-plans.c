@@ -39,7 +39,7 @@ static void test_gathered(void **state)
     plan.prefetch = 1;
     StepMemoryStage memory = step_memory_stage(&plan, model, device, NULL, 0);
     assert_int_equal(memory.unit, 2 * (4 * 4096 * 4096 + 3 * 4096 * 11008 + 2 * 4096));
-    assert_int_equal(memory.unit_ends, 2 * (2 * 32000 * 4096 + 4096));
+    assert_int_equal(memory.unit_ends, 2 * (32000 * 4096 + 4096));
     assert_int_equal(step_memory_gathered(&plan, model, &memory, 0), memory.unit_ends + 2 * memory.unit);
     plan.limiter = FALSE;
     assert_int_equal(step_memory_gathered(&plan, model, &memory, 0), 2 * model_count_parameters(model));
@@ -49,6 +49,30 @@ static void test_gathered(void **state)
     plan.zero = 2;
     memory = step_memory_stage(&plan, model, device, NULL, 0);
     assert_int_equal(step_memory_gathered(&plan, model, &memory, 0), 0);
+}
+
+// NVIDIA-NeMo/Megatron-Bridge#5077: layers of 1, 2, 2 and 3 on four stages are not two on each; embedding and
+// head stand on the ends, a tied head on both.
+static void test_uneven(void **state)
+{
+    (void)state;
+    g_autoptr(TopoDevice) device = memory_device("h100-sxm");
+    g_autoptr(ModelSpec) model = memory_model("llama3-8b");
+    model->layers = 8;
+    for (int tied = 0; tied <= 1; tied++) {
+        model->tied = tied;
+        StepPlan plan = memory_data_plan(model, 1, 0);
+        plan.gpus = plan.pp = 4;
+        plan.layers_first = 1;
+        plan.layers_last = 3;
+        plan.batch = 8;
+        memory_legal(&plan, model);
+        gint64 layer = 2 * 4096 * 4096 + 2 * 4096 * 1024 + 3 * 4096 * 14336 + 2 * 4096, table = 128256 * 4096;
+        const gint64 wanted[] = {layer + table, 2 * layer, 2 * layer, 3 * layer + table + 4096};
+        for (guint32 stage = 0; stage < 4; stage++)
+            assert_int_equal(step_memory_stage(&plan, model, device, NULL, stage).parameters, wanted[stage]);
+        assert_int_equal(step_memory_fullest(&plan, model, device, NULL).stage, 3);
+    }
 }
 
 static void test_words(void **state)
@@ -260,6 +284,14 @@ static void test_remedies(void **state)
     assert_true(step_memory_fullest(&wide, llama, device, &MEMORY_SCORES).peak > device->memory);
     g_autoptr(GPtrArray) others = step_memory_remedies(&wide, llama, device, &MEMORY_SCORES);
     check_order(others, moves);
+    // HSDP: a larger shard group, as large as it takes.
+    static const char *const shards[] = {"shard = 32: ", NULL};
+    g_autoptr(ModelSpec) seventy = memory_model("llama3-70b");
+    StepPlan hybrid = memory_data_plan(seventy, 64, 3);
+    hybrid.shard = 8;
+    hybrid.recompute = STEP_RECOMPUTE_FULL;
+    g_autoptr(GPtrArray) larger = step_memory_remedies(&hybrid, seventy, device, NULL);
+    check_order(larger, shards);
 }
 
 static void test_bounded(void **state)
@@ -277,8 +309,10 @@ static void test_bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_recompute),    cmocka_unit_test(test_gathered), cmocka_unit_test(test_words),
-        cmocka_unit_test(test_random_plans), cmocka_unit_test(test_remedies), cmocka_unit_test(test_bounded),
+        cmocka_unit_test(test_recompute),    cmocka_unit_test(test_gathered),
+        cmocka_unit_test(test_words),        cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_random_plans), cmocka_unit_test(test_remedies),
+        cmocka_unit_test(test_bounded),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,6 +266,74 @@ static void test_megatron_rule(void **state)
     }
 }
 
+// karpathy/llm.c#309, ZeRO 1, GPT-2 with its vocabulary padded to 50,304: 124,475,904 parameters, MiB of
+// weights, of gradients, and of each of AdamW's m and v, rounded down.
+static void test_llmc(void **state)
+{
+    (void)state;
+    static const struct {
+        guint32 workers;
+        int moment;
+    } rows[] = {{1, 474}, {2, 237}, {8, 59}};
+    g_autoptr(TopoDevice) device = memory_device("a100-sxm-80g");
+    g_autoptr(ModelSpec) model = memory_model("gpt2");
+    model->vocabulary = 50304;
+    assert_int_equal(model_count_parameters(model), 124475904);
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        StepPlan plan = memory_data_plan(model, rows[i].workers, 1);
+        StepMemoryPeak peak = step_memory_peak(&plan, model, device, NULL, 0);
+        assert_int_equal(peak.kind[STEP_MEMORY_WEIGHTS] >> 20, 237);
+        assert_int_equal(peak.kind[STEP_MEMORY_GRADIENTS] >> 20, 237);
+        assert_int_equal((peak.kind[STEP_MEMORY_OPTIMIZER] / 3) >> 20, rows[i].moment);
+    }
+}
+
+// pytorch/torchtitan#1690: Qwen3 32B on cards of 95 GiB, sequences of 4,096, ZeRO 3, full recomputation; the
+// log's "memory" is what PyTorch reserved, which leaves out the driver and NCCL (1.3 GiB of ours).
+static void test_torchtitan(void **state)
+{
+    (void)state;
+    static const struct {
+        guint32 dp, tp;
+        gint64 micro_batch;
+        double unfused; // of the loss; the first run is compiled
+        double gib;     // 0: out of memory
+    } rows[] = {{8, 1, 2, 1.5, 81.85},
+                {4, 8, 16, 2.5, 43.45},
+                {4, 8, 32, 2.5, 70.79},
+                {8, 8, 32, 2.5, 63.27},
+                {4, 8, 64, 2.5, 0}};
+    static const ModelSpec model = {.layers = 64,
+                                    .hidden = 5120,
+                                    .heads = 64,
+                                    .kv_heads = 8,
+                                    .head_dim = 128,
+                                    .ffn = 25600,
+                                    .gated = TRUE,
+                                    .vocabulary = 151936,
+                                    .norm_parameters = TRUE,
+                                    .sequence = 4096};
+    g_autoptr(TopoDevice) device = memory_device("h100-sxm");
+    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
+        StepFramework framework = {.flash = TRUE};
+        framework.bytes[MODEL_MEMORY_LOSS] = rows[i].unfused;
+        StepPlan plan = memory_data_plan(&model, rows[i].dp, 3);
+        plan.tp = rows[i].tp;
+        plan.sp = rows[i].tp > 1;
+        plan.gpus *= plan.tp;
+        plan.micro_batch = rows[i].micro_batch;
+        plan.batch = plan.micro_batch * plan.dp;
+        plan.recompute = STEP_RECOMPUTE_FULL;
+        memory_legal(&plan, &model);
+        StepMemoryPeak peak = step_memory_fullest(&plan, &model, device, &framework);
+        double reserved = (double)peak.peak / GIB;
+        if (rows[i].gib > 0)
+            memory_near("reserved", reserved, rows[i].gib, 0.12);
+        else
+            assert_true(reserved > 95);
+    }
+}
+
 // deepspeedai/DeepSpeed#1302, ZeRO 2, buckets by elements of 2 bytes, MB as nvidia-smi prints them (MiB):
 // 21,152 with 5e8; 20,198 without overlap; 19,625 with 1e8; 19,284 with 1e7. The differences are buffers.
 static void test_deepspeed_buckets(void **state)
@@ -306,6 +374,8 @@ int main(void)
         cmocka_unit_test(test_documents),
         cmocka_unit_test(test_states),
         cmocka_unit_test(test_megatron_rule),
+        cmocka_unit_test(test_llmc),
+        cmocka_unit_test(test_torchtitan),
         cmocka_unit_test(test_deepspeed_buckets),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

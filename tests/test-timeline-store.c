@@ -3,40 +3,26 @@
 #define _XOPEN_SOURCE 700 // for limits and signals
 #include "tests/check.h"
 
-#include <glib/gstdio.h>
 #include <signal.h>
 #include <sqlite3.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/folder.h"
 #include "tests/synthetic.h"
 #include "timeline/store.h"
-
-static char *folder; // of this test's files
-
-static char *file(const char *name)
-{
-    return g_build_filename(folder, name, NULL);
-}
 
 static int set_up(void **state)
 {
     (void)state;
-    folder = g_dir_make_tmp("stepline-test-XXXXXX", NULL);
-    return folder == NULL;
+    return !folder_make();
 }
 
 static int tear_down(void **state)
 {
     (void)state;
-    g_autoptr(GDir) dir = g_dir_open(folder, 0, NULL);
-    for (const char *name = g_dir_read_name(dir); name != NULL; name = g_dir_read_name(dir)) {
-        g_autofree char *path = file(name);
-        g_remove(path);
-    }
-    g_rmdir(folder);
-    g_free(folder);
+    folder_remove();
     return 0;
 }
 
@@ -66,7 +52,7 @@ static void check_asked(const char *path, const char *sql, const char *wanted)
 static void test_contents(void **state)
 {
     (void)state;
-    g_autofree char *path = file("contents.db");
+    g_autofree char *path = folder_file("contents.db");
     g_autoptr(StepResult) result = synthetic_result(64);
     g_autoptr(GError) error = NULL;
     gint64 id = 0;
@@ -106,7 +92,7 @@ static void test_contents(void **state)
         {"SELECT name || round(exposed_ms, 2) FROM exposed_by_operation", "bucket 225 all-reduce11.58"},
         {"SELECT round(utilisation, 3) FROM busiest_links LIMIT 1", "0.324"},
         {"SELECT round(total_ms, 2) FROM time_by_kind WHERE rank = 41 AND kind = 'all_reduce'", "541.46"},
-        {"PRAGMA user_version", "1"},
+        {"PRAGMA user_version", "2"},
         {"PRAGMA integrity_check", "ok"},
         {"PRAGMA foreign_key_check", NULL},
     };
@@ -130,7 +116,7 @@ static void test_contents(void **state)
 static void test_bare(void **state)
 {
     (void)state;
-    g_autofree char *path = file("bare.db");
+    g_autofree char *path = folder_file("bare.db");
     g_autoptr(StepResult) result = step_result_new();
     result->runs = g_new0(guint32, 1);
     g_autoptr(GError) error = NULL;
@@ -151,8 +137,9 @@ static void make_foreign(const char *path, const char *sql)
 static void test_refusals(void **state)
 {
     (void)state;
-    g_autofree char *text = file("text.db"), *foreign = file("foreign.db"), *newer = file("newer.db"),
-                    *partial = file("partial.db"), *short_file = file("short.db");
+    g_autofree char *text = folder_file("text.db"), *foreign = folder_file("foreign.db"),
+                    *newer = folder_file("newer.db"), *partial = folder_file("partial.db"),
+                    *short_file = folder_file("short.db");
     assert_true(
         g_file_set_contents(text,
                             "These are not the bytes of a database, however long one looks at them ......."
@@ -161,10 +148,10 @@ static void test_refusals(void **state)
     assert_true(g_file_set_contents(short_file, "abc", -1, NULL));
     make_foreign(foreign, "CREATE TABLE run (id INTEGER)");
     make_foreign(
-        newer, "PRAGMA application_id = 1937010796; PRAGMA user_version = 2; CREATE TABLE run (id INTEGER)");
+        newer, "PRAGMA application_id = 1937010796; PRAGMA user_version = 3; CREATE TABLE run (id INTEGER)");
     make_foreign(
         partial,
-        "PRAGMA application_id = 1937010796; PRAGMA user_version = 1; CREATE TABLE run (id INTEGER)");
+        "PRAGMA application_id = 1937010796; PRAGMA user_version = 2; CREATE TABLE run (id INTEGER)");
     g_autofree char *nowhere = g_build_filename(folder, "no", "such.db", NULL);
     g_autofree char *under_file = g_build_filename(text, "x.db", NULL);
     const struct {
@@ -176,7 +163,7 @@ static void test_refusals(void **state)
         {text, "found a file that is no SQLite database"},
         {short_file, "found a file that is no SQLite database"},
         {foreign, "found a database of another program (application_id 0)"},
-        {newer, "found a timeline of a newer stepline (version 2), wanted version 1"},
+        {newer, "found a timeline of a newer stepline (version 3), wanted version 2"},
         {partial, "found a timeline without all its tables"},
         {nowhere, "cannot be made: No such file or directory"},
         {under_file, "cannot be opened"},
@@ -192,6 +179,9 @@ static void test_refusals(void **state)
         if (regular)
             g_file_get_contents(cases[i].path, &before, &n_before, NULL);
         gint64 id = 77;
+        assert_false(timeline_store_check(cases[i].path, &error));
+        check_says(error, cases[i].says);
+        g_clear_error(&error);
         assert_false(timeline_store_write(cases[i].path, result, &id, &error));
         check_says(error, cases[i].says);
         if (!g_str_has_prefix(error->message, cases[i].path))
@@ -217,7 +207,12 @@ static void test_odd_names(void **state)
     static const char *const names[] = {":memory:", "file:x?mode=memory", "a 'b\".db"};
     for (guint i = 0; i < G_N_ELEMENTS(names); i++) {
         g_autoptr(GError) error = NULL;
+        timeline_store_check(names[i], &error);
+        check_fine(error);
+        assert_false(g_file_test(names[i], G_FILE_TEST_EXISTS));
         timeline_store_write(names[i], result, NULL, &error);
+        check_fine(error);
+        timeline_store_check(names[i], &error);
         check_fine(error);
         assert_true(g_file_test(names[i], G_FILE_TEST_IS_REGULAR));
     }
@@ -253,7 +248,7 @@ static void test_full(void **state)
     g_autoptr(StepResult) big = synthetic_result(64);
     g_autoptr(StepResult) small = synthetic_result(1);
     g_autoptr(GError) error = NULL;
-    g_autofree char *fresh = file("fresh.db"), *old = file("old.db");
+    g_autofree char *fresh = folder_file("fresh.db"), *old = folder_file("old.db");
     assert_false(write_limited(fresh, big, TRUE, &error));
     check_says(error, "fresh.db: cannot be");
     check_no_file(fresh);
@@ -272,7 +267,7 @@ static void test_killed(void **state)
     g_autoptr(StepResult) big = synthetic_result(64);
     g_autoptr(StepResult) small = synthetic_result(1);
     g_autoptr(GError) error = NULL;
-    g_autofree char *path = file("killed.db");
+    g_autofree char *path = folder_file("killed.db");
     assert_true(timeline_store_write(path, small, NULL, &error));
     pid_t child = fork();
     if (child == 0) {
@@ -303,7 +298,7 @@ static gpointer write_in_thread(gpointer path)
 static void test_two_at_once(void **state)
 {
     (void)state;
-    g_autofree char *path = file("both.db");
+    g_autofree char *path = folder_file("both.db");
     GThread *threads[4];
     for (guint i = 0; i < G_N_ELEMENTS(threads); i++)
         threads[i] = g_thread_new("writer", write_in_thread, path);
@@ -319,7 +314,7 @@ static void test_two_at_once(void **state)
 static void test_triggers(void **state)
 {
     (void)state;
-    g_autofree char *path = file("trigger.db");
+    g_autofree char *path = folder_file("trigger.db");
     g_autoptr(StepResult) result = synthetic_result(1);
     g_autoptr(GError) error = NULL;
     assert_true(timeline_store_write(path, result, NULL, &error));

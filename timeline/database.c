@@ -9,7 +9,7 @@
 
 enum {
     DATABASE_ID = 0x7374706c, // "stpl"; as in schema.sql
-    DATABASE_VERSION = 1,     // as in schema.sql
+    DATABASE_VERSION = 2,     // as in schema.sql
     DATABASE_WAIT_MS = 120000,
 };
 
@@ -137,7 +137,7 @@ gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *
         !database_number(
             database, path,
             "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name "
-            "IN ('run', 'metric', 'assumption', 'lane', 'span', 'link_use', 'exposure')",
+            "IN ('run', 'metric', 'assumption', 'lane', 'span', 'link_use', 'exposure', 'memory')",
             &tables, error))
         return FALSE;
     if (empty != NULL)
@@ -155,7 +155,12 @@ gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *
                               "found a timeline of a newer stepline (version %" G_GINT64_FORMAT
                               "), wanted version %d",
                               version, DATABASE_VERSION);
-    if (version < DATABASE_VERSION || tables != 7)
+    if (version < DATABASE_VERSION && version > 0)
+        return base_error_set(error, BASE_ERROR_FAILED, path,
+                              "found a timeline of an older stepline (version %" G_GINT64_FORMAT
+                              "), wanted version %d: a new file",
+                              version, DATABASE_VERSION);
+    if (version < DATABASE_VERSION || tables != 8)
         return base_error_set(error, BASE_ERROR_FAILED, path,
                               "found a timeline without all its tables, wanted version %d", DATABASE_VERSION);
     return TRUE;

@@ -7,7 +7,7 @@
 -- CREATE INDEX span_by_time ON span (run, t0_ps);
 
 PRAGMA application_id = 1937010796; -- "stpl", so that 'file' and we know whose database it is
-PRAGMA user_version = 1;            -- of this schema; a program refuses a newer one
+PRAGMA user_version = 2;            -- of this schema; a program refuses any other
 
 -- One row a run: what was run, and its summary.
 CREATE TABLE run (
@@ -77,7 +77,8 @@ CREATE TABLE span (
     id          INTEGER PRIMARY KEY, -- by lane, then in order of time
     run         INTEGER NOT NULL REFERENCES run (id),
     lane        INTEGER NOT NULL, -- lane.id
-    kind        TEXT NOT NULL,    -- forward, backward, optimizer, all_reduce, reduce_scatter, all_gather, broadcast
+    kind        TEXT NOT NULL,    -- forward, backward, recompute, optimizer, all_reduce, reduce_scatter,
+                                  -- all_gather, broadcast, send, copy, load, launch
     name        TEXT NOT NULL,    -- "layer 31 backward"
     t0_ps       INTEGER NOT NULL, -- start
     t1_ps       INTEGER NOT NULL, -- end
@@ -104,6 +105,15 @@ CREATE TABLE exposure (
     t0_ps INTEGER NOT NULL,
     t1_ps INTEGER NOT NULL,
     name  TEXT NOT NULL -- the operation that was waited for
+);
+
+-- Memory of the first rank of every pipeline stage: bytes of a kind from a moment on, in order of time.
+CREATE TABLE memory (
+    run   INTEGER NOT NULL REFERENCES run (id),
+    rank  INTEGER NOT NULL,
+    t_ps  INTEGER NOT NULL,
+    kind  TEXT NOT NULL,   -- weights, gradients, optimizer, gathered, activations, logits, buffers, allowance
+    bytes INTEGER NOT NULL -- of this kind, until its next row
 );
 
 -- Spans with their rank and stream, in milliseconds.

@@ -1,6 +1,7 @@
 // timeline/store.c: writing what a run leaves behind into an SQLite file.
 #include "timeline/store.h"
 
+#include <errno.h>
 #include <glib/gstdio.h>
 #include <sqlite3.h>
 
@@ -104,6 +105,10 @@ static gboolean store_add_metrics(const Store *store, GError **error)
         {"compute_s", units_seconds(result->compute)},
         {"exposed_comm_s", units_seconds(result->exposed_comm)},
         {"idle_s", units_seconds(result->idle)},
+        {"bubble_s", units_seconds(result->bubble)},
+        {"loader_s", units_seconds(result->loader)},
+        {"launch_s", units_seconds(result->launch)},
+        {"memory_peak_bytes", (double)result->peak_bytes},
         {"communication_s", units_seconds(result->communication)},
         {"bound_s", units_seconds(result->bound)},
         {"perfect_overlap_s", units_seconds(result->perfect_overlap)},
@@ -214,6 +219,27 @@ static gboolean store_add_exposures(const Store *store, GError **error)
         sqlite3_bind_int64(statement, 3, exposure->end);
         store_bind_text(statement, 4, sim_program_op(program, exposure->op)->name);
         fine = store_insert(store, statement, error);
+    }
+    sqlite3_finalize(statement);
+    return fine;
+}
+
+static gboolean store_add_memory(const Store *store, GError **error)
+{
+    static const char SQL[] = "INSERT INTO memory (run, rank, t_ps, kind, bytes) VALUES (?, ?, ?, ?, ?)";
+    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
+    gboolean fine = statement != NULL;
+    for (guint stage = 0; fine && stage < store->result->usage->len; stage++) {
+        const StepUsage *usage = store->result->usage->pdata[stage];
+        for (guint i = 0; fine && i < usage->points->len; i++) {
+            const StepMemoryPoint *point = &g_array_index(usage->points, StepMemoryPoint, i);
+            sqlite3_bind_int64(statement, 1, store->run);
+            sqlite3_bind_int64(statement, 2, usage->rank);
+            sqlite3_bind_int64(statement, 3, point->time);
+            store_bind_text(statement, 4, STEP_MEMORY_NAMES[point->kind]);
+            sqlite3_bind_int64(statement, 5, point->bytes);
+            fine = store_insert(store, statement, error);
+        }
     }
     sqlite3_finalize(statement);
     return fine;
@@ -334,6 +360,7 @@ static gboolean store_write(Store *store, GError **error)
            store_find_first_span(store, error) && store_add_metrics(store, error) &&
            store_add_assumptions(store, error) && store_add_lanes_and_spans(store, error) &&
            store_add_links(store, error) && store_add_exposures(store, error) &&
+           store_add_memory(store, error) &&
            timeline_database_run(store->database, store->path, "COMMIT", error);
 }
 
@@ -354,5 +381,31 @@ gboolean timeline_store_write(const char *path, const StepResult *result, gint64
         g_unlink(path);
     if (fine && run_id != NULL)
         *run_id = store.run;
+    return fine;
+}
+
+// Whether a file could be made beside path: the name itself is left alone, for another program may be about
+// to make it.
+static gboolean store_check_folder(const char *path, GError **error)
+{
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *other = g_build_filename(folder, ".stepline-XXXXXX", NULL);
+    int handle = g_mkstemp(other);
+    if (handle < 0)
+        return base_error_set(error, BASE_ERROR_FAILED, path, "cannot be made: %s", g_strerror(errno));
+    g_unlink(other);
+    return g_close(handle, NULL);
+}
+
+gboolean timeline_store_check(const char *path, GError **error)
+{
+    GStatBuf status;
+    if (*path != '\0' && g_stat(path, &status) != 0 && errno == ENOENT)
+        return g_file_test(path, G_FILE_TEST_IS_SYMLINK) || store_check_folder(path, error);
+    sqlite3 *database = timeline_database_new(path, TIMELINE_DATABASE_READ, error);
+    gboolean empty = FALSE, fine = database != NULL && timeline_database_check(database, path, &empty, error);
+    if (fine && sqlite3_db_readonly(database, "main") == 1)
+        fine = base_error_set(error, BASE_ERROR_FAILED, path, "cannot be written: it is read-only");
+    timeline_database_free(database);
     return fine;
 }

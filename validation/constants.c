@@ -15,12 +15,12 @@ gboolean validation_constants_get(const TopoMachine *machine, ValidationNcclOp o
 {
     static const struct {
         ValidationNcclOp from;
-        TopoTuningOp to;
+        MachineTuningOp to;
     } ops[] = {
-        {VALIDATION_NCCL_ALL_REDUCE, TOPO_TUNING_ALL_REDUCE},
-        {VALIDATION_NCCL_ALL_GATHER, TOPO_TUNING_ALL_GATHER},
-        {VALIDATION_NCCL_REDUCE_SCATTER, TOPO_TUNING_REDUCE_SCATTER},
-        {VALIDATION_NCCL_ALL_TO_ALL, TOPO_TUNING_ALL_TO_ALL},
+        {VALIDATION_NCCL_ALL_REDUCE, MACHINE_TUNING_ALL_REDUCE},
+        {VALIDATION_NCCL_ALL_GATHER, MACHINE_TUNING_ALL_GATHER},
+        {VALIDATION_NCCL_REDUCE_SCATTER, MACHINE_TUNING_REDUCE_SCATTER},
+        {VALIDATION_NCCL_ALL_TO_ALL, MACHINE_TUNING_ALL_TO_ALL},
     };
     guint i = 0;
     while (i < G_N_ELEMENTS(ops) && ops[i].from != op)
@@ -34,9 +34,9 @@ gboolean validation_constants_get(const TopoMachine *machine, ValidationNcclOp o
     gboolean across = coll_fabric_island(machine->graph, gpus, n) < n;
     *constants = (ValidationConstants){.op = ops[i].to};
     constants->fit.ranks = across ? 0 : n;
-    constants->fit.lines = MIN(fit->branches, (guint)TOPO_TUNING_LINES);
+    constants->fit.lines = MIN(fit->branches, (guint)MACHINE_TUNING_LINES);
     for (guint b = 0; b < constants->fit.lines; b++) {
-        TopoTuningLine *line = &constants->fit.line[b];
+        MachineTuningLine *line = &constants->fit.line[b];
         if (!units_ps_from_seconds(MAX(fit->branch[b].alpha, 0), &line->latency))
             return FALSE;
         double bandwidth = fit->branch[b].bandwidth;
@@ -81,9 +81,9 @@ gboolean validation_constants_write(const char *path, const char *name, const GA
         return FALSE;
     for (guint i = 0; i < constants->len; i++) {
         const ValidationConstants *at = &g_array_index(constants, ValidationConstants, i);
-        topo_tuning_set(&machine->tuning, at->op, &at->fit);
+        machine_tuning_set(&machine->tuning, at->op, &at->fit);
     }
-    g_autofree char *section = topo_tuning_write(&machine->tuning);
+    g_autofree char *section = machine_tuning_write(&machine->tuning);
     g_autofree char *whole =
         g_strconcat(text, "\n# Latencies and bus bandwidths as 'stepline fit' found them in measurements.\n",
                     section, NULL);

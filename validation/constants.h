@@ -3,13 +3,13 @@
 
 #include <glib.h>
 
-#include "topo/machine.h"
+#include "machines/machine.h"
 #include "validation/fit.h"
 
-// Fitted constants of one operation and shape, as topo/tuning.h has them.
+// Fitted constants of one operation and shape, as machines/tuning.h has them.
 typedef struct {
-    TopoTuningOp op;
-    TopoTuningFit fit;
+    MachineTuningOp op;
+    MachineTuningFit fit;
 } ValidationConstants;
 
 // Turns a fit of op on all GPUs of machine into constants. Across islands the latency is that of this many

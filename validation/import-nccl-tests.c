@@ -6,12 +6,13 @@
 
 #include "base/csv.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "validation/nccl-json.h"
 #include "validation/nccl-line.h"
 #include "validation/nccl-table.h"
 
-enum { LINE_MOST = 4096, ROWS_MOST = 100000 };
+enum { LINE_MOST = 4096, ROWS_MOST = 100000, FILE_LIMIT = 64 << 20 };
 
 // A log being read.
 typedef struct {
@@ -286,19 +287,13 @@ ValidationNcclLog *validation_import_nccl_tests_read_text(const char *name, cons
 
 ValidationNcclLog *validation_import_nccl_tests_read(const char *path, GError **error)
 {
-    if (!g_file_test(path, G_FILE_TEST_IS_REGULAR)) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "%s",
-                       g_file_test(path, G_FILE_TEST_EXISTS) ? "found no regular file, wanted a log"
-                                                             : "no such file");
+    gsize length = 0;
+    g_autofree char *text = text_read_file(path, FILE_LIMIT, "a log", &length, error);
+    if (text == NULL)
+        return NULL;
+    if (length > FILE_LIMIT) {
+        base_error_set(error, BASE_ERROR_FAILED, path, "found more than 64 MiB, wanted a log");
         return NULL;
     }
-    g_autoptr(GError) local = NULL;
-    g_autoptr(GMappedFile) mapped = g_mapped_file_new(path, FALSE, &local);
-    if (mapped == NULL) {
-        base_error_set(error, BASE_ERROR_FAILED, path, "cannot be read: %s", local->message);
-        return NULL;
-    }
-    gsize length = g_mapped_file_get_length(mapped);
-    return validation_import_nccl_tests_read_text(path, length == 0 ? "" : g_mapped_file_get_contents(mapped),
-                                                  length, error);
+    return validation_import_nccl_tests_read_text(path, text, length, error);
 }

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "topo/machine.h"
 #include "coll/algo.h"
 #include "coll/measure.h"
+#include "machines/machine.h"
 #include "scenarios/scenario.h"
 #include "step/run.h"
 
