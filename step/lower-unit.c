@@ -2,9 +2,9 @@
 // host (offload_weights) before a use, freed after it.
 //
 // A use is a layer's forward or backward pass. With the limiter, use k is fetched when use k - prefetch - 1
-// is over, so that at most prefetch + 1 layers are whole at a time; fetches are launched in the order of use,
-// and in the backward pass each after the reduce-scatter of the unit before (PyTorch's BACKWARD_PRE on one
-// NCCL stream).
+// is over, so that at most prefetch + 1 layers are whole at a time; and no layer is fetched again before it
+// has been freed. Fetches are launched in the order of use, and in the backward pass each after the
+// reduce-scatter of the unit before (PyTorch's BACKWARD_PRE on one NCCL stream).
 #include "step/lowering.h"
 
 static gboolean unit_is_root(const Lowering *lowering, guint32 block)
@@ -86,6 +86,9 @@ static void unit_fetch_layer(Lowering *lowering, LowerChunk *chunk, guint32 i, g
         after = g_array_index(lowering->unit_ends, guint32, use - window);
     if (i == 0 && !backward && lowering->last != LOWER_NONE)
         after = lowering->last; // FSDP's streams wait for the compute stream when the root's forward begins
+    guint32 freed = g_array_index(lowering->freed, guint32, block);
+    if (freed != LOWER_NONE && (after == LOWER_NONE || after < freed)) // both of the compute stream
+        after = freed;
     g_array_index(lowering->fetched, guint32, block) =
         unit_fetch(lowering, block, unit_bytes(lowering, block), "weights", after);
 }
@@ -148,6 +151,8 @@ void lowering_unit_leave(Lowering *lowering, LowerChunk *chunk, guint32 block, g
     if (!unit_fetches(lowering) || unit_is_root(lowering, block))
         return;
     g_array_append_val(lowering->unit_ends, lowering->last);
+    if (unit_reshards(lowering))
+        g_array_index(lowering->freed, guint32, block) = lowering->last;
     guint32 next = ++chunk->used + lowering->plan->prefetch; // enters the window that this use leaves
     if (chunk->fetching && next < unit_layers(lowering, chunk))
         unit_fetch_layer(lowering, chunk, next, backward);
