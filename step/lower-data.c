@@ -114,15 +114,9 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
     guint32 block = lowering->block;
     lowering->block = g_array_index(chunk->of, guint32, own->last);
     guint32 id = LOWER_NONE;
-    if (shard > 1) {
+    if (shard > 1) // its buffers are there all the time (step/memory.h)
         id = lowering_join(lowering, LOWER_DP, kind, shard == data ? STEP_GROUP_DATA : STEP_GROUP_SHARD,
                            own->bytes, name, after);
-        if (plan->zero >= 2 &&
-            plan->gradients == STEP_GRADIENTS_SHARDED) { // whole until it has been scattered
-            sim_program_effect(lowering->program, STEP_MEMORY_BUFFERS, FALSE, own->bytes);
-            sim_program_effect(lowering->program, STEP_MEMORY_BUFFERS, TRUE, -own->bytes);
-        }
-    }
     if (shard < data)
         lowering_join(lowering, LOWER_REPLICA, SIM_KIND_ALL_REDUCE, STEP_GROUP_REPLICA,
                       (own->bytes + shard - 1) / shard, name, id == LOWER_NONE ? after : id);

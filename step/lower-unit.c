@@ -3,7 +3,7 @@
 //
 // A unit is a block: a layer, the embedding, the head (PyTorch's FSDP2 as torchtitan wraps it). A use is a
 // block's forward or backward pass. With the limiter, use k is fetched when use k - prefetch - 1 is over, so
-// that at most prefetch + 1 units are whole at a time; fetches are launched in the order of use, and in the
+// that at most prefetch + 1 units are whole at a time; and no unit is fetched again before it has been freed. Fetches are launched in the order of use, and in the
 // backward pass each after the reduce-scatter of the unit before (BACKWARD_PRE on one NCCL stream). The head
 // is whole from its forward to its backward pass, which follow each other, and does not count.
 #include "step/lowering.h"
@@ -83,6 +83,9 @@ static void unit_fetch_next(Lowering *lowering, LowerChunk *chunk, guint32 i, gb
         after = g_array_index(lowering->unit_ends, guint32, use - window);
     if (i == 0 && !backward && lowering->last != LOWER_NONE)
         after = lowering->last; // FSDP's streams wait for the compute stream when the root's forward begins
+    guint32 freed = g_array_index(lowering->freed, guint32, block);
+    if (freed != LOWER_NONE && (after == LOWER_NONE || after < freed)) // both of the compute stream
+        after = freed;
     g_array_index(lowering->fetched, guint32, block) = unit_fetch(lowering, block, after);
 }
 
@@ -123,5 +126,7 @@ void lowering_unit_leave(Lowering *lowering, LowerChunk *chunk, guint32 block, g
     if (!unit_fetches(lowering) || unit_is_head(lowering, block))
         return;
     g_array_append_val(lowering->unit_ends, lowering->last);
+    if (unit_reshards(lowering))
+        g_array_index(lowering->freed, guint32, block) = lowering->last;
     unit_fetch_next(lowering, chunk, ++chunk->used + lowering->plan->prefetch, backward);
 }

@@ -75,7 +75,10 @@ typedef struct {
     guint32 buckets;   // numbered so far
     GArray *unit_ends; // of guint32: the last operation of every use of a layer, in order of use
     GArray *fetched;   // of guint32, by block: the operation that fetches its weights
+    GArray *freed;     // of guint32, by block: the operation that freed them last
     GArray *copied;    // of guint32, by micro-batch x blocks: offloaded activations
+    guint32 copies[2]; // the last copy of activations to the host, and the one before
+    guint32 left[2];   // the last operation of the block that was left last, and of the one before
 } Lowering;
 
 // lower-op.c

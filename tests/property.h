@@ -217,6 +217,44 @@ static inline void property_flops(const Property *property)
                   wanted);
 }
 
+// What the timeline's peak may have above step_memory_peak's closed form without fragmentation: embedding and
+// head are gathered together here, there the larger counts; offloaded activations of one micro-batch come in
+// while another's are on their way out, two layers each; by efficiency every bias is whole (step/items.c).
+static inline gint64 property_above(const StepJob *job, const StepMemoryStage *memory)
+{
+    const StepPlan *plan = &job->plan;
+    gint64 above = 0;
+    if (memory->unit > 0 && plan->pp == 1)
+        above += memory->unit_ends;
+    if (memory->unit > 0 && plan->tp > 1)
+        above += memory->whole / 50;
+    if (plan->offload_activations && plan->pp > 1)
+        above += 2 * memory->layer;
+    return above;
+}
+
+// The timeline's peak of a stage is no higher than the closed form's. It is the same where nothing is
+// gathered, offloaded or recomputed whole: there the closed form counts the head and the layer that runs
+// again together.
+static inline void property_peak(const Property *property, guint32 stage)
+{
+    const StepJob *job = property->job;
+    const StepPlan *plan = &job->plan;
+    const TopoDevice *device = job->machine->device;
+    StepMemoryStage memory = step_memory_stage(plan, job->model, device, job->framework, stage);
+    StepMemoryPeak closed = step_memory_peak(plan, job->model, device, job->framework, stage);
+    const StepUsage *usage = property->result->usage->pdata[stage];
+    gint64 wanted = closed.peak - closed.kind[STEP_MEMORY_ALLOWANCE] + memory.fixed[STEP_MEMORY_ALLOWANCE];
+    property_must(property, usage->peak <= wanted + property_above(job, &memory),
+                  "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
+                  usage->peak, wanted);
+    gboolean layers = step_plan_layers(plan, job->model, stage, 0) > 0;
+    gboolean simple = memory.unit == 0 && !plan->offload_activations && layers;
+    property_must(property, usage->peak == wanted || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
+                  "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
+                  usage->peak, wanted);
+}
+
 // Memory comes back to where it began, and no kind is ever below what is there all the time.
 static inline void property_memory(const Property *property)
 {
@@ -241,5 +279,6 @@ static inline void property_memory(const Property *property)
                           "stage %u at %" G_GINT64_FORMAT " ps: %s", stage, point->time,
                           STEP_MEMORY_NAMES[point->kind]);
         }
+        property_peak(property, stage);
     }
 }
