@@ -32,8 +32,8 @@ static gboolean unit_reshards(const Lowering *lowering)
 static gint64 unit_bytes(const Lowering *lowering, guint32 block)
 {
     gint64 parameters = step_items_parameters(lowering->items, block);
-    if (unit_is_head(lowering, block) && lowering->job->model->tied && lowering->plan->pp == 1)
-        parameters += step_items_parameters(lowering->items, 0); // the embedding's
+    if (unit_is_head(lowering, block) && lowering->job->model->tied && lowering->plan->pp == 1 && unit_reshards(lowering))
+        parameters += step_items_parameters(lowering->items, 0); // the embedding's, which has been freed
     return 2 * parameters;                                       // 16 bits each
 }
 

