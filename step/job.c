@@ -4,6 +4,8 @@
 #include "coll/measure.h"
 #include "step/cost.h"
 
+const char *const STEP_FIDELITY_NAMES[] = {"auto", "messages", "folded", NULL};
+
 StepJob *step_job_new(void)
 {
     StepJob *job = g_new0(StepJob, 1);

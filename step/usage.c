@@ -93,7 +93,7 @@ void step_usage(const StepJob *job, StepResult *result)
         g_array_sort(changes->pdata[stage], usage_compare);
         StepMemoryStage fixed =
             step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
-        StepUsage *usage = usage_sum(changes->pdata[stage], &fixed, first[stage]);
+        StepUsage *usage = usage_sum(changes->pdata[stage], &fixed, step_result_rank(result, first[stage]));
         g_ptr_array_add(result->usage, usage);
         result->peak_bytes = MAX(result->peak_bytes, usage->peak);
     }

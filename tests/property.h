@@ -217,9 +217,10 @@ static inline void property_flops(const Property *property)
                   wanted);
 }
 
-// What the timeline's peak may have above step_memory_peak's closed form: a tied embedding may be gathered for the
-// head and, in a model of a few layers, for its own backward pass at once; offloaded activations of one micro-batch come in
-// while another's are on their way out, two layers each; by efficiency every bias is whole (step/items.c).
+// What the timeline's peak may have above step_memory_peak's closed form: a tied embedding may be gathered
+// for the head and, in a model of a few layers, for its own backward pass at once; offloaded activations of
+// one micro-batch come in while another's are on their way out, two layers each; by efficiency every bias is
+// whole (step/items.c).
 static inline gint64 property_above(const StepJob *job, const StepMemoryStage *memory)
 {
     const StepPlan *plan = &job->plan;
@@ -250,7 +251,8 @@ static inline void property_peak(const Property *property, guint32 stage)
                   usage->peak, wanted);
     gboolean layers = step_plan_layers(plan, job->model, stage, 0) > 0;
     gboolean simple = memory.unit == 0 && !plan->offload_activations && layers;
-    property_must(property, ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
+    property_must(property,
+                  ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
 }
