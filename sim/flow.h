@@ -1,7 +1,9 @@
-// sim/flow.h: transfers as flows: a known time alone, longer while others need the same resources (sim/share.h).
+// sim/flow.h: transfers as flows: a known time alone, longer while others need the same resources
+// (sim/share.h).
 //
-// Where no resource is wanted more than once over, every flow takes exactly its time. Work is counted in picoseconds at
-// full rate; done work is rounded down and time left up, so that a change of rates costs at most 1 ps a flow.
+// Where no resource is wanted more than once over, every flow takes exactly its time. Work is counted in
+// picoseconds at full rate; done work is rounded down and time left up, so that a change of rates costs at
+// most 1 ps a flow.
 #pragma once
 
 #include <glib.h>

@@ -10,8 +10,8 @@ static double share_weight(const SimShare *flow)
     return (double)most;
 }
 
-// How far the level may rise before some resource is full: the level is what a flow takes of its bottleneck. room is
-// what frozen flows leave of each resource, growth what the others take of it per level.
+// How far the level may rise before some resource is full: the level is what a flow takes of its bottleneck.
+// room is what frozen flows leave of each resource, growth what the others take of it per level.
 static double share_limit(SimShare *flows, guint32 n, const double *room, double *growth, guint32 resources)
 {
     for (guint32 r = 0; r < resources; r++)

@@ -1,9 +1,9 @@
 // sim/share.h: max-min fair rates of flows that share resources. A pure function.
 //
-// Every flow would take a share of some resources at its full rate (a collective alone keeps a link busy for that
-// share of its time). Rates grow together, in proportion to the share that a flow takes of its own bottleneck, until
-// a flow has its full rate or a resource that it needs is full (progressive filling: Bertsekas and Gallager, "Data
-// Networks", section 6.5.2).
+// Every flow would take a share of some resources at its full rate (a collective alone keeps a link busy for
+// that share of its time). Rates grow together, in proportion to the share that a flow takes of its own
+// bottleneck, until a flow has its full rate or a resource that it needs is full (progressive filling:
+// Bertsekas and Gallager, "Data Networks", section 6.5.2).
 #pragma once
 
 #include <glib.h>

@@ -9,9 +9,9 @@
 
 enum { CACHE_WAIT_MS = 2000, CACHE_SHARES_MAX = 65536 };
 
-static const char CACHE_TABLE[] =
-    "CREATE TABLE IF NOT EXISTS collective (key INTEGER PRIMARY KEY, time INTEGER NOT NULL, spread INTEGER NOT NULL,"
-    " messages INTEGER NOT NULL, shares BLOB NOT NULL, sum INTEGER NOT NULL)";
+static const char CACHE_TABLE[] = "CREATE TABLE IF NOT EXISTS collective (key INTEGER PRIMARY KEY, time "
+                                  "INTEGER NOT NULL, spread INTEGER NOT NULL,"
+                                  " messages INTEGER NOT NULL, shares BLOB NOT NULL, sum INTEGER NOT NULL)";
 
 // The program's own file: another build may simulate otherwise.
 static guint64 cache_program(guint64 hash)
@@ -19,9 +19,9 @@ static guint64 cache_program(guint64 hash)
     GStatBuf status;
     if (g_stat("/proc/self/exe", &status) != 0)
         return 0;
-    return hash_add(hash_add(hash_add(hash, (guint64)status.st_size), (guint64)status.st_mtime), (guint64)status.st_ino);
+    return hash_add(hash_add(hash_add(hash, (guint64)status.st_size), (guint64)status.st_mtime),
+                    (guint64)status.st_ino);
 }
-
 
 // The graph, what NCCL does on it, the plan's split, and what chooses algorithms.
 static guint64 cache_job(const StepJob *job)
@@ -111,9 +111,9 @@ void step_cache_find(StepSiblings *siblings)
     sqlite3 *database = cache_open(siblings->job);
     guint64 job = database == NULL ? 0 : cache_job(siblings->job);
     sqlite3_stmt *statement = NULL;
-    if (job != 0 && sqlite3_prepare_v2(database,
-                                       "SELECT time, spread, messages, shares, sum FROM collective WHERE key = ?",
-                                       -1, &statement, NULL) == SQLITE_OK)
+    if (job != 0 && sqlite3_prepare_v2(
+                        database, "SELECT time, spread, messages, shares, sum FROM collective WHERE key = ?",
+                        -1, &statement, NULL) == SQLITE_OK)
         for (guint i = 0; i < siblings->all->len; i++) {
             StepCollective *own = &g_array_index(siblings->all, StepCollective, i);
             guint64 key = cache_key(job, own);
@@ -132,10 +132,11 @@ void step_cache_store(const StepSiblings *siblings)
     guint64 job = database == NULL ? 0 : cache_job(siblings->job);
     sqlite3_stmt *statement = NULL;
     if (job != 0 && sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
-        sqlite3_prepare_v2(database,
-                           "INSERT OR REPLACE INTO collective (key, time, spread, messages, shares, sum) VALUES "
-                           "(?, ?, ?, ?, ?, ?)",
-                           -1, &statement, NULL) == SQLITE_OK)
+        sqlite3_prepare_v2(
+            database,
+            "INSERT OR REPLACE INTO collective (key, time, spread, messages, shares, sum) VALUES "
+            "(?, ?, ?, ?, ?, ?)",
+            -1, &statement, NULL) == SQLITE_OK)
         for (guint i = 0; i < siblings->all->len; i++) {
             const StepCollective *own = step_siblings_get(siblings, i);
             guint64 key = cache_key(job, own);

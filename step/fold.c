@@ -12,8 +12,8 @@ const char *step_fold_refuses(const StepJob *job)
     return NULL;
 }
 
-// Meetings: for each stage one of every dimension, which nobody else comes to; then for each direction and sending stage
-// one of two; the ends; the world.
+// Meetings: for each stage one of every dimension, which nobody else comes to; then for each direction and
+// sending stage one of two; the ends; the world.
 static guint32 fold_meeting(const StepFold *fold, guint32 stage, guint32 dimension)
 {
     guint32 pp = fold->job->plan.pp;

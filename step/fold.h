@@ -1,11 +1,11 @@
 // step/fold.h: the folded fidelity: one rank of every pipeline stage, for all that behave like it.
 //
-// Ranks of a stage run one program; where nothing tells them apart (no straggler, no jitter, no slow link) they are at
-// the same place at every instant, so one of them is simulated. A collective of a stage starts when that rank reaches it,
-// a send when both its ends have; each takes the time that step/siblings.h has measured for it with its siblings.
-// Collectives that overlap and want the same links share them max-min (sim/flow.h). Where nothing overlaps on a link the
-// result is that of fidelity messages, to the picosecond; siblings that end apart (spread) are taken to end together,
-// with the last of them.
+// Ranks of a stage run one program; where nothing tells them apart (no straggler, no jitter, no slow link)
+// they are at the same place at every instant, so one of them is simulated. A collective of a stage starts
+// when that rank reaches it, a send when both its ends have; each takes the time that step/siblings.h has
+// measured for it with its siblings. Collectives that overlap and want the same links share them max-min
+// (sim/flow.h). Where nothing overlaps on a link the result is that of fidelity messages, to the picosecond;
+// siblings that end apart (spread) are taken to end together, with the last of them.
 #pragma once
 
 #include <glib.h>
@@ -20,12 +20,12 @@ const char *step_fold_refuses(const StepJob *job);
 
 // A place where ranks of stages meet, one collective at a time.
 typedef struct {
-    guint32 need;        // how many stages' ranks
-    guint32 arrived;     //
-    guint32 collective;  // of the present one
-    guint32 stages[2];   // who has arrived, where need <= 2
-    guint32 streams[2];  //
-    guint32 *all;        // [2 * i]: the same for the whole world; owned, or NULL
+    guint32 need;       // how many stages' ranks
+    guint32 arrived;    //
+    guint32 collective; // of the present one
+    guint32 stages[2];  // who has arrived, where need <= 2
+    guint32 streams[2]; //
+    guint32 *all;       // [2 * i]: the same for the whole world; owned, or NULL
     gboolean under_way;
 } StepMeeting;
 
@@ -35,12 +35,12 @@ typedef struct {
     StepSiblings siblings;
     SimStreams *streams; // borrowed; a track for every stage
     SimFlows flows;
-    guint32 **collectives;   // [stage][op]: index in siblings; owned
-    GPtrArray *uses;         // [collective]: GArray of SimUse; owned
-    StepMeeting *meetings;   // owned
+    guint32 **collectives; // [stage][op]: index in siblings; owned
+    GPtrArray *uses;       // [collective]: GArray of SimUse; owned
+    StepMeeting *meetings; // owned
     guint32 n_meetings;
-    guint64 messages;        // that the collectives so far stand for
-    guint64 slowed;          //
+    guint64 messages; // that the collectives so far stand for
+    guint64 slowed;   //
 } StepFold;
 
 // Measures what the programs need. FALSE with an error; the fold is then cleared.

@@ -169,14 +169,27 @@ gboolean step_lower_check(const StepJob *job, GError **error)
                  8 * passes * plan->chunks * plan->pp;
     if (plan->tp == 1 && plan->cp == 1 && plan->zero == 0 && passes <= 1 && host <= 1)
         ops = 2 * layers + 2 * buckets + 1;
-    double spans = ops * plan->gpus / plan->pp;
-    if (ops <= STEP_LOWER_OPS && spans <= STEP_LOWER_SPANS)
+    if (ops <= STEP_LOWER_OPS)
+        return TRUE;
+    return base_error_set(error, BASE_ERROR_FAILED, job->name,
+                          "found up to %.2g operations in %u stages, wanted at most %d: fewer layers or "
+                          "micro-batches, or larger buckets would help",
+                          ops, plan->pp, STEP_LOWER_OPS);
+}
+
+gboolean step_lower_check_spans(const StepJob *job, const StepLowered *lowered, GError **error)
+{
+    double spans = 0;
+    for (guint stage = 0; stage < lowered->programs->len; stage++)
+        spans += ((const SimProgram *)lowered->programs->pdata[stage])->ops->len;
+    spans *= (double)job->plan.gpus / job->plan.pp;
+    if (spans <= STEP_LOWER_SPANS)
         return TRUE;
     return base_error_set(
         error, BASE_ERROR_FAILED, job->name,
-        "found up to %.2g operations on %u ranks, wanted at most %d in all stages and %d on all ranks: fewer "
-        "layers, micro-batches or ranks, or larger buckets would help",
-        ops, plan->gpus, STEP_LOWER_OPS, STEP_LOWER_SPANS);
+        "message by message found %.2g operations on %u ranks, wanted at most %d: fewer layers, "
+        "micro-batches or ranks, or simulate.fidelity = folded would help",
+        spans, job->plan.gpus, STEP_LOWER_SPANS);
 }
 
 void step_lower(const StepJob *job, StepLowered *lowered)

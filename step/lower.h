@@ -55,12 +55,14 @@ typedef struct {
     gint64 parameters;   // on one rank of the fullest stage
 } StepLowered;
 
-// Whether the job's operations, each with a name and on every rank a span of the timeline, find room: at most
-// STEP_LOWER_OPS in the programs and STEP_LOWER_SPANS on all ranks together (some 3 GB; a bound of ours, not
-// measured). An upper bound of their number is compared. FALSE with an error that starts with the job's name.
+// Whether the job's operations find room: at most STEP_LOWER_OPS in the programs of all stages. An upper
+// bound of their number is compared. FALSE with an error that starts with the job's name.
 enum { STEP_LOWER_OPS = 8000000, STEP_LOWER_SPANS = 100000000 };
 gboolean step_lower_check(const StepJob *job, GError **error);
 
 // The job must have passed step_lower_check.
 void step_lower(const StepJob *job, StepLowered *lowered);
+// Whether all ranks' operations, each a span of the timeline, find room: at most STEP_LOWER_SPANS (some 3 GB;
+// a bound of ours, not measured). FALSE with an error.
+gboolean step_lower_check_spans(const StepJob *job, const StepLowered *lowered, GError **error);
 void step_lower_clear(StepLowered *lowered);

@@ -74,6 +74,8 @@ static gboolean step_run_init(StepRun *run, const StepJob *job, const StepLowere
                               StepResult *result, GError **error)
 {
     *run = (StepRun){.folded = step_run_folds(job, lowered, result)};
+    if (!run->folded && !step_lower_check_spans(job, lowered, error))
+        return FALSE;
     sim_engine_init(&run->engine, job->queue);
     if (run->folded ? !step_fold_init(&run->fold, job, lowered, &run->engine, &run->streams, error)
                     : !step_groups_init(&run->groups, job, lowered, &run->engine, &run->streams, error)) {

@@ -21,12 +21,12 @@ typedef struct {
     SimNetwork network;
     CollFabric fabric;
     CollNccl nccl;
-    GPtrArray *kin;    // of Kin *
-    GPtrArray *by_id;  // of CollGroup *; borrowed
-    guint32 running;   // groups that have not ended
-    Ps first, last;    // when the first and the last of them ended
-    guint32 *stages;   // [island]: the stage that has it alone, G_MAXUINT32: several
-    guint32 *of_gpu;   // [node]: stage of a GPU's node, G_MAXUINT32: no GPU
+    GPtrArray *kin;   // of Kin *
+    GPtrArray *by_id; // of CollGroup *; borrowed
+    guint32 running;  // groups that have not ended
+    Ps first, last;   // when the first and the last of them ended
+    guint32 *stages;  // [island]: the stage that has it alone, G_MAXUINT32: several
+    guint32 *of_gpu;  // [node]: stage of a GPU's node, G_MAXUINT32: no GPU
 } Measuring;
 
 static void kin_free(gpointer data)
@@ -60,7 +60,8 @@ guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op
         other = (stage + 1) % pp;
     else if (dimension == STEP_JOINT_SEND_BACKWARD || dimension == STEP_JOINT_RECV_FORWARD)
         other = (stage + pp - 1) % pp;
-    if (dimension == STEP_JOINT_RECV_FORWARD || dimension == STEP_JOINT_RECV_BACKWARD) { // as the sender has it
+    if (dimension == STEP_JOINT_RECV_FORWARD ||
+        dimension == STEP_JOINT_RECV_BACKWARD) { // as the sender has it
         from = other;
         other = stage;
         dimension--;
@@ -70,7 +71,8 @@ guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op
     }
     for (guint32 i = 0; i < siblings->all->len; i++) {
         const StepCollective *own = step_siblings_get(siblings, i);
-        if (own->stage == from && own->dimension == dimension && own->kind == op->kind && own->bytes == op->bytes)
+        if (own->stage == from && own->dimension == dimension && own->kind == op->kind &&
+            own->bytes == op->bytes)
             return i;
     }
     StepCollective own = {.stage = from,
@@ -147,7 +149,8 @@ static guint64 siblings_signature(const Measuring *run, Kin *kin)
             topo_router_find(run->fabric.router, a, b, links);
             for (guint k = 0; k < links->len; k++) {
                 const TopoLink *link = topo_graph_link(graph, g_array_index(links, guint32, k));
-                hash = hash_add(hash_add(hash, (guint64)link->bandwidth), (guint64)link->latency << 8 | link->class);
+                hash = hash_add(hash_add(hash, (guint64)link->bandwidth),
+                                (guint64)link->latency << 8 | link->class);
             }
         }
     }
@@ -168,7 +171,8 @@ static void siblings_match(Measuring *run)
             if (like->like != j || like->dimension != own->dimension || like->kind != own->kind ||
                 like->bytes != own->bytes)
                 continue;
-            if (siblings_signature(run, siblings_kin(run, own)) == siblings_signature(run, siblings_kin(run, like)))
+            if (siblings_signature(run, siblings_kin(run, own)) ==
+                siblings_signature(run, siblings_kin(run, like)))
                 own->like = j;
         }
     }
@@ -184,9 +188,9 @@ static gboolean siblings_prepare(Measuring *run, const StepCollective *own, GErr
             gconstpointer choose = job->nccl ? (gconstpointer)&run->nccl : (gconstpointer)job->algorithm;
             if (own->dimension == STEP_GROUP_WORLD && !job->nccl)
                 choose = &COLL_BINOMIAL_TREE; // as step/groups.c
-            CollGroup *group = coll_group_new(run->by_id->len, job->nccl ? coll_nccl_choose : coll_choice_plain, choose,
-                                              &run->fabric, (const guint32 *)(const void *)members->data,
-                                              members->len, siblings_done, run);
+            CollGroup *group = coll_group_new(
+                run->by_id->len, job->nccl ? coll_nccl_choose : coll_choice_plain, choose, &run->fabric,
+                (const guint32 *)(const void *)members->data, members->len, siblings_done, run);
             g_ptr_array_add(kin->groups, group);
             g_ptr_array_add(run->by_id, group);
         }
@@ -214,7 +218,8 @@ static StepOwner siblings_owner(const Measuring *run, const StepCollective *own,
 
 static guint32 siblings_class(const TopoGraph *graph, const TopoLink *link)
 {
-    return ((guint32)link->class * TOPO_NODE_KINDS + topo_graph_node(graph, link->from)->kind) * TOPO_NODE_KINDS +
+    return ((guint32)link->class * TOPO_NODE_KINDS + topo_graph_node(graph, link->from)->kind) *
+               TOPO_NODE_KINDS +
            topo_graph_node(graph, link->to)->kind;
 }
 
@@ -223,7 +228,7 @@ static void siblings_shares(const Measuring *run, StepCollective *own, const Ps 
 {
     enum { CLASSES = TOPO_LINK_CLASSES * TOPO_NODE_KINDS * TOPO_NODE_KINDS, OWNERS = STEP_OWNER_POOL + 1 };
     const TopoGraph *graph = run->siblings->job->machine->graph;
-    g_autofree double *busy = g_new0(double, CLASSES * OWNERS);
+    g_autofree double *busy = g_new0(double, CLASSES *OWNERS);
     g_autofree guint32 *count = g_new0(guint32, CLASSES);
     for (guint32 i = 0; i < graph->links->len; i++) {
         const TopoLink *link = topo_graph_link(graph, i);

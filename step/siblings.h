@@ -1,10 +1,12 @@
-// step/siblings.h: how long each distinct collective of a job takes, with its siblings: measured once by messages.
+// step/siblings.h: how long each distinct collective of a job takes, with its siblings: measured once by
+// messages.
 //
-// Ranks of a stage reach a collective at the same instant, so its group runs beside those of all other ranks of the
-// stage (for a send: beside all sends between the two stages). They are run once on the whole machine, message by
-// message, with nothing else under way; what is kept is the time until the last of them has ended, and which share of
-// that time the links were busy, by kind of link and whose they are. Stages whose groups lie alike (the same routes
-// between neighbours) share the result. Results are kept in a file (step/cache.h), so that the next run finds them.
+// Ranks of a stage reach a collective at the same instant, so its group runs beside those of all other ranks
+// of the stage (for a send: beside all sends between the two stages). They are run once on the whole machine,
+// message by message, with nothing else under way; what is kept is the time until the last of them has ended,
+// and which share of that time the links were busy, by kind of link and whose they are. Stages whose groups
+// lie alike (the same routes between neighbours) share the result. Results are kept in a file (step/cache.h),
+// so that the next run finds them.
 #pragma once
 
 #include <glib.h>
@@ -13,8 +15,8 @@
 #include "step/job.h"
 #include "step/lower.h"
 
-// Whose links: of GPUs (and their islands) of the stage, of the other stage of a send, of islands that several stages
-// share, or of the fabric (one pool: its links are taken to share evenly).
+// Whose links: of GPUs (and their islands) of the stage, of the other stage of a send, of islands that
+// several stages share, or of the fabric (one pool: its links are taken to share evenly).
 typedef enum {
     STEP_OWNER_STAGE,
     STEP_OWNER_OTHER,
@@ -22,8 +24,8 @@ typedef enum {
     STEP_OWNER_POOL,
 } StepOwner;
 
-// A kind of link of an owner, and the share of the collective's time in which the busiest of them (of a pool: the mean)
-// was busy, in parts of SIM_SHARE_ONE.
+// A kind of link of an owner, and the share of the collective's time in which the busiest of them (of a pool:
+// the mean) was busy, in parts of SIM_SHARE_ONE.
 typedef struct {
     guint32 class; // link class and the kinds of its two ends
     guint32 owner; // StepOwner
@@ -36,13 +38,13 @@ typedef struct {
     guint32 dimension; // as the sender names it
     SimKind kind;
     gint64 bytes;
-    guint32 like;      // the collective that was measured for it (itself, or one of another stage that lies alike)
+    guint32 like; // the collective that was measured for it (itself, or one of another stage that lies alike)
     // Measured:
     gboolean known;
-    Ps time;           // until the last of the siblings has ended
-    Ps spread;         // by which the first of them was earlier
-    guint64 messages;  // of all of them
-    GArray *shares;    // of StepLinkShare; owned
+    Ps time;          // until the last of the siblings has ended
+    Ps spread;        // by which the first of them was earlier
+    guint64 messages; // of all of them
+    GArray *shares;   // of StepLinkShare; owned
 } StepCollective;
 
 typedef struct {
@@ -55,7 +57,8 @@ typedef struct {
 void step_siblings_init(StepSiblings *siblings, const StepJob *job, const StepLowered *lowered);
 void step_siblings_clear(StepSiblings *siblings);
 
-// The collective that a joint operation of a stage's program is; added where it is new. Returns its index in all.
+// The collective that a joint operation of a stage's program is; added where it is new. Returns its index in
+// all.
 guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op);
 
 // Measures what is not known. FALSE with an error, as step_groups_init.
