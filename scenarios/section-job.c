@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "coll/group.h"
+#include "step/memory.h"
 
 // A whole number of a key that is a guint32 of the plan.
 static gboolean job_number(Ini *ini, const char *key, gint64 low, guint32 *value, GError **error)
@@ -235,7 +236,9 @@ static gboolean job_check(StepJob *job, Ini *ini, gint64 tokens, GError **error)
     g_autoptr(GPtrArray) lines = step_plan_check(&job->plan, job->model);
     job_check_batch(&job->plan, tokens, lines);
     if (lines->len == 0)
-        return TRUE;
+        return step_memory_bounded(&job->plan, job->model) ||
+               ini_refuse(ini, "job", ini_has(ini, "job", "micro_batch") ? "micro_batch" : "batch", error,
+                          "found a step whose activations pass 8 PiB on one GPU, wanted less");
     if (lines->len == 1) {
         const char *line = lines->pdata[0], *colon = strstr(line, ": ");
         g_autofree char *key = colon == NULL ? NULL : g_strndup(line, (gsize)(colon - line));

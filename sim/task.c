@@ -99,7 +99,16 @@ void sim_program_wait(SimProgram *program, guint32 id)
 void sim_program_effect(SimProgram *program, guint32 kind, gboolean at_end, gint64 bytes)
 {
     g_assert(program->ops->len > 0);
+    sim_program_effect_of(program, program->ops->len - 1, kind, at_end, bytes);
+}
+
+void sim_program_effect_of(SimProgram *program, guint32 id, guint32 kind, gboolean at_end, gint64 bytes)
+{
+    g_assert(id < program->ops->len);
     SimEffect effect = {.kind = kind, .at_end = at_end, .bytes = bytes};
-    g_array_append_val(program->effects, effect);
-    ((SimOp *)(void *)program->ops->data)[program->ops->len - 1].n_effects++;
+    SimOp *ops = (SimOp *)(void *)program->ops->data;
+    g_array_insert_val(program->effects, ops[id].first_effect + ops[id].n_effects, effect);
+    ops[id].n_effects++;
+    for (guint32 later = id + 1; later < program->ops->len; later++)
+        ops[later].first_effect++;
 }

@@ -102,6 +102,8 @@ void sim_program_wait(SimProgram *program, guint32 id);
 
 // The operation added last has an effect on memory.
 void sim_program_effect(SimProgram *program, guint32 kind, gboolean at_end, gint64 bytes);
+// The same of operation id (the later it was added, the quicker).
+void sim_program_effect_of(SimProgram *program, guint32 id, guint32 kind, gboolean at_end, gint64 bytes);
 
 static inline const SimOp *sim_program_op(const SimProgram *program, guint32 id)
 {

@@ -98,8 +98,8 @@ static GArray *items_by_operator(const StepJob *job, ModelBlock kind)
         item->launch_forward = step_cost_launch(&cost, op, STEP_PASS_FORWARD);
         item->launch_backward = step_cost_launch(&cost, op, STEP_PASS_BACKWARD);
         item->model_flops = op->flops_model;
-        if (job->counting == MODEL_COUNT_6N && op->kind == MODEL_OP_ATTENTION)
-            item->model_flops = 0;
+        if (job->counting == MODEL_COUNT_6N && op->selective)
+            item->model_flops = 0; // the attention core, fused or not
         item->n_tensors = op->n_tensors;
         memcpy(item->tensors, op->tensors, sizeof item->tensors);
         item->join = op->join;
@@ -108,12 +108,28 @@ static GArray *items_by_operator(const StepJob *job, ModelBlock kind)
     return block;
 }
 
+// With a pipeline the last stage holds a copy of a tied embedding, as the weight of its logits.
+static void items_copy_tied(StepItems *items, const StepJob *job)
+{
+    if (!job->model->tied || job->plan.pp == 1)
+        return;
+    GArray *head = items->blocks->pdata[job->model->layers + 1];
+    for (guint i = 0; i < head->len; i++) {
+        StepItem *item = &g_array_index(head, StepItem, i);
+        if (strcmp(item->name, "logits") != 0 && strcmp(item->name, "lm_head.weight") != 0)
+            continue;
+        item->n_tensors = 1;
+        item->tensors[0] = g_array_index(step_items_block(items, 0), StepItem, 0).tensors[0];
+    }
+}
+
 void step_items_init(StepItems *items, const StepJob *job)
 {
     *items = (StepItems){.rate = 1};
     items->blocks = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     if (job->framework == NULL) {
         items_by_efficiency(items, job);
+        items_copy_tied(items, job);
         return;
     }
     g_ptr_array_add(items->blocks, items_by_operator(job, MODEL_BLOCK_EMBEDDING));
@@ -121,6 +137,7 @@ void step_items_init(StepItems *items, const StepJob *job)
     for (gint64 i = 0; i < job->model->layers; i++)
         g_ptr_array_add(items->blocks, g_array_ref(layer));
     g_ptr_array_add(items->blocks, items_by_operator(job, MODEL_BLOCK_HEAD));
+    items_copy_tied(items, job);
 }
 
 void step_items_clear(StepItems *items)

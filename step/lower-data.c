@@ -14,26 +14,16 @@ static guint32 data_shard(const StepPlan *plan)
     return plan->zero == 0 ? step_plan_data(plan) : plan->shard;
 }
 
-static gboolean data_is_root(const Lowering *lowering, guint32 block)
+// ZeRO 3: a bucket a unit, which is a block.
+static void data_form_units(LowerChunk *chunk)
 {
-    return block == 0 || block == lowering->job->model->layers + 1;
-}
-
-// ZeRO 3: a bucket a unit; embedding and head are one, ready with the later of them.
-static void data_form_units(const Lowering *lowering, LowerChunk *chunk)
-{
-    StepBucket root = {.share = 1};
     for (guint32 i = 0; i < chunk->bytes->len; i++) {
-        guint32 block = g_array_index(chunk->of, guint32, i);
         gint64 bytes = g_array_index(chunk->bytes, gint64, i);
         StepBucket *last = chunk->buckets->len == 0
                                ? NULL
                                : &g_array_index(chunk->buckets, StepBucket, chunk->buckets->len - 1);
-        if (data_is_root(lowering, block)) {
-            root.first = root.bytes == 0 ? i : root.first;
-            root.last = i;
-            root.bytes += bytes;
-        } else if (last != NULL && g_array_index(chunk->of, guint32, last->last) == block) {
+        if (last != NULL &&
+            g_array_index(chunk->of, guint32, last->last) == g_array_index(chunk->of, guint32, i)) {
             last->last = i;
             last->bytes += bytes;
         } else {
@@ -41,12 +31,6 @@ static void data_form_units(const Lowering *lowering, LowerChunk *chunk)
             g_array_append_val(chunk->buckets, unit);
         }
     }
-    if (root.bytes == 0)
-        return;
-    guint at = 0; // in order of readiness
-    while (at < chunk->buckets->len && g_array_index(chunk->buckets, StepBucket, at).last < root.last)
-        at++;
-    g_array_insert_val(chunk->buckets, at, root);
 }
 
 static void data_form_buckets(const Lowering *lowering, LowerChunk *chunk)
@@ -91,7 +75,7 @@ LowerChunk *lowering_chunk_new(const Lowering *lowering, guint32 chunk)
         }
     }
     if (plan->zero == 3)
-        data_form_units(lowering, own);
+        data_form_units(own);
     else if (own->bytes->len > 0)
         data_form_buckets(lowering, own);
     return own;
@@ -130,15 +114,9 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
     guint32 block = lowering->block;
     lowering->block = g_array_index(chunk->of, guint32, own->last);
     guint32 id = LOWER_NONE;
-    if (shard > 1) {
+    if (shard > 1) // its buffers are there all the time (step/memory.h)
         id = lowering_join(lowering, LOWER_DP, kind, shard == data ? STEP_GROUP_DATA : STEP_GROUP_SHARD,
                            own->bytes, name, after);
-        if (plan->zero >= 2 &&
-            plan->gradients == STEP_GRADIENTS_SHARDED) { // whole until it has been scattered
-            sim_program_effect(lowering->program, STEP_MEMORY_BUFFERS, FALSE, own->bytes);
-            sim_program_effect(lowering->program, STEP_MEMORY_BUFFERS, TRUE, -own->bytes);
-        }
-    }
     if (shard < data)
         lowering_join(lowering, LOWER_REPLICA, SIM_KIND_ALL_REDUCE, STEP_GROUP_REPLICA,
                       (own->bytes + shard - 1) / shard, name, id == LOWER_NONE ? after : id);

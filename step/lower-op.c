@@ -102,13 +102,30 @@ static void lowering_launch(Lowering *lowering, const char *name)
     lowering->launched = sim_program_add(lowering->program, &op);
 }
 
+// Where a block takes no time and has no operation, what it gives back is given back with the operation
+// before; what it takes is taken by the next.
+static void lowering_give_back(Lowering *lowering)
+{
+    guint kept = 0;
+    for (guint i = 0; i < lowering->effects->len; i++) {
+        SimEffect *effect = &g_array_index(lowering->effects, SimEffect, i);
+        if (effect->at_end && lowering->last != LOWER_NONE)
+            sim_program_effect_of(lowering->program, lowering->last, effect->kind, TRUE, effect->bytes);
+        else
+            g_array_index(lowering->effects, SimEffect, kept++) = *effect;
+    }
+    g_array_set_size(lowering->effects, kept);
+}
+
 // Ends the present operation, if it takes time (or must, for what it waits for).
 static void lowering_end(Lowering *lowering, gboolean must)
 {
     double done = lowering->work - lowering->mark;
     Ps duration = lowering_until(lowering->work / lowering->items->rate, &lowering->now);
-    if (duration == 0 && !must)
+    if (duration == 0 && !must) {
+        lowering_give_back(lowering);
         return;
+    }
     g_autofree char *name = lowering_name(lowering, lowering->block, SIM_KIND_NAMES[lowering->kind]);
     lowering_launch(lowering, name);
     SimOp op = {.stream = lowering_stream(lowering, LOWER_COMPUTE),

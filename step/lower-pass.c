@@ -172,6 +172,8 @@ static void pass_copy_out(Lowering *lowering, gint64 bytes)
     if (lowering->copied->len <= at)
         g_array_set_size(lowering->copied, (guint)at + 1);
     g_array_index(lowering->copied, guint32, at) = id;
+    lowering->copies[1] = lowering->copies[0];
+    lowering->copies[0] = id;
 }
 
 // The copy back of a block's activations, one block ahead of its use.
@@ -187,6 +189,15 @@ static guint32 pass_copy_in(Lowering *lowering, gint64 bytes, guint32 block, gui
     return id;
 }
 
+// A block has been left, in time.
+static void pass_leave(Lowering *lowering)
+{
+    if (lowering->last == lowering->left[0])
+        return;
+    lowering->left[1] = lowering->left[0];
+    lowering->left[0] = lowering->last;
+}
+
 static gboolean pass_offloads(const Lowering *lowering, guint32 block)
 {
     return lowering->plan->offload_activations && block > 0 && block <= lowering->job->model->layers;
@@ -199,6 +210,8 @@ void lowering_forward(Lowering *lowering, LowerChunk *chunk)
     lowering_units_begin(lowering, chunk, FALSE);
     for (guint32 block = chunk->first_block; block < chunk->last_block; block++) {
         lowering_begin(lowering, SIM_KIND_FORWARD, block);
+        if (pass_offloads(lowering, block)) // one layer in use, one on its way
+            lowering_wait(lowering, lowering->copies[1]);
         lowering_unit_enter(lowering, block);
         lowering_await_weights(lowering, chunk, block);
         gint64 kept = pass_kept(lowering, chunk, block);
@@ -213,6 +226,7 @@ void lowering_forward(Lowering *lowering, LowerChunk *chunk)
         lowering_unit_end(lowering, chunk, block, FALSE);
         lowering_cut(lowering);
         lowering_unit_leave(lowering, chunk, block, FALSE);
+        pass_leave(lowering);
         if (pass_offloads(lowering, block))
             pass_copy_out(lowering, kept);
     }
@@ -259,7 +273,6 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
 {
     const StepMemoryStage *memory = &lowering->memory;
     guint32 head = (guint32)lowering->job->model->layers + 1, gradient = 0, bucket = 0;
-    guint32 before = LOWER_NONE; // last operation of the block before, backward
     guint32 copied = LOWER_NONE;
     lowering_units_begin(lowering, chunk, TRUE);
     for (guint32 block = chunk->last_block; block-- > chunk->first_block;) {
@@ -268,15 +281,21 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
         gint64 kept = pass_kept(lowering, chunk, block);
         lowering_begin(lowering, again ? SIM_KIND_RECOMPUTE : SIM_KIND_BACKWARD, block);
         if (pass_offloads(lowering, block)) {
-            lowering_wait(lowering,
-                          copied == LOWER_NONE ? pass_copy_in(lowering, kept, block, before) : copied);
+            lowering_wait(lowering, copied == LOWER_NONE
+                                        ? pass_copy_in(lowering, kept, block, lowering->left[1])
+                                        : copied);
             gboolean more = block > chunk->first_block && pass_offloads(lowering, block - 1);
-            copied = more ? pass_copy_in(lowering, pass_kept(lowering, chunk, block - 1), block - 1, before)
-                          : LOWER_NONE;
+            gint64 next = more ? pass_kept(lowering, chunk, block - 1) : 0;
+            copied = more ? pass_copy_in(lowering, next, block - 1, lowering->left[0]) : LOWER_NONE;
         }
         lowering_unit_enter(lowering, block);
+        gboolean layer = block > 0 && block < head;
+        gboolean some = layer && lowering->plan->recompute == STEP_RECOMPUTE_SELECTIVE;
+        gint64 work = again || some ? memory->layer_work : 0;
+        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, FALSE, work);
+        if (block == head)
+            lowering_effect(lowering, STEP_MEMORY_LOGITS, FALSE, memory->logits_work);
         if (again) {
-            lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, FALSE, memory->layer_work);
             for (guint i = 0; i < items->len; i++)
                 pass_item_forward(lowering, &g_array_index(items, StepItem, i));
             lowering_begin(lowering, SIM_KIND_BACKWARD, block);
@@ -291,13 +310,13 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
             }
             pass_ready(lowering, chunk, item, &gradient, &bucket);
         }
-        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, TRUE, -kept - (again ? memory->layer_work : 0));
+        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, TRUE, -kept - work);
         if (block == head)
-            lowering_effect(lowering, STEP_MEMORY_LOGITS, TRUE, -memory->logits);
+            lowering_effect(lowering, STEP_MEMORY_LOGITS, TRUE, -memory->logits - memory->logits_work);
         lowering_unit_end(lowering, chunk, block, TRUE);
         lowering_cut(lowering);
         lowering_unit_leave(lowering, chunk, block, TRUE);
-        before = lowering->last;
+        pass_leave(lowering);
     }
     chunk->passes++;
 }

@@ -13,6 +13,8 @@ static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *
                            .stage = stage,
                            .launched = LOWER_NONE,
                            .last = LOWER_NONE,
+                           .copies = {LOWER_NONE, LOWER_NONE},
+                           .left = {LOWER_NONE, LOWER_NONE},
                            .kind = SIM_KIND_FORWARD};
     lowering->memory = step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
     for (guint i = 0; i < LOWER_STREAMS; i++)
@@ -22,6 +24,11 @@ static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *
     lowering->unit_ends = g_array_new(FALSE, FALSE, sizeof(guint32));
     lowering->fetched = g_array_new(FALSE, TRUE, sizeof(guint32));
     g_array_set_size(lowering->fetched, (guint)job->model->layers + 2);
+    lowering->freed = g_array_new(FALSE, FALSE, sizeof(guint32));
+    for (gint64 block = 0; block < job->model->layers + 2; block++) {
+        const guint32 none = LOWER_NONE;
+        g_array_append_val(lowering->freed, none);
+    }
     lowering->copied = g_array_new(FALSE, TRUE, sizeof(guint32));
     lowering->chunks = g_ptr_array_new_with_free_func((GDestroyNotify)lowering_chunk_free);
     lowering_stream(lowering, LOWER_COMPUTE);
@@ -35,6 +42,7 @@ static void lower_clear(Lowering *lowering)
     g_array_unref(lowering->effects);
     g_array_unref(lowering->unit_ends);
     g_array_unref(lowering->fetched);
+    g_array_unref(lowering->freed);
     g_array_unref(lowering->copied);
     g_ptr_array_unref(lowering->chunks);
 }

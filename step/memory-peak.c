@@ -6,6 +6,7 @@
 // What is in flight at one moment, and what it takes.
 typedef struct {
     gint64 kept;        // bytes of activations between forward and backward
+    gint64 ends;        // of them, of embedding and head, which are not offloaded
     guint32 all, last;  // passes in flight, and those of the last chunk
     gint64 activations; // bytes on the chip, with what one layer works with
     gint64 logits;      // bytes
@@ -45,7 +46,7 @@ static void step_memory_weigh(const StepPlan *plan, const StepMemoryStage *memor
     if (plan->offload_activations) {
         gboolean all_again = plan->recompute == STEP_RECOMPUTE_FULL && plan->recompute_every == 1;
         gint64 next = all_again ? memory->layer_kept : memory->layer;
-        kept = MIN(kept, memory->embedding + memory->head + memory->layer_kept + next);
+        kept = MIN(kept, moment->ends + memory->layer_kept + next);
     }
     gint64 at_loss = moment->last * memory->logits + memory->logits_work;
     gint64 after = MAX((gint64)moment->last - 1, 0) * memory->logits;
@@ -64,6 +65,7 @@ static StepMemoryMoment step_memory_fly(const StepPlan *plan, const ModelSpec *m
     if (plan->chunks == 1) {
         most.all = most.last = plan->schedule->in_flight(stage, plan->pp, m, 1);
         most.kept = most.all * step_memory_chunk(plan, model, memory, stage, 0);
+        most.ends = most.all * (memory->embedding + memory->head);
         step_memory_weigh(plan, memory, &most);
         return most;
     }
@@ -76,6 +78,8 @@ static StepMemoryMoment step_memory_fly(const StepPlan *plan, const ModelSpec *m
         const PipeStep *step = &g_array_index(steps, PipeStep, i);
         const int sign = step->backward ? -1 : 1;
         now.kept += sign * bytes[step->chunk];
+        now.ends += sign * (step->chunk == 0 ? memory->embedding : 0);
+        now.ends += sign * (step->chunk == plan->chunks - 1 ? memory->head : 0);
         now.all += (guint32)sign;
         now.last += step->chunk == plan->chunks - 1 ? (guint32)sign : 0;
         step_memory_weigh(plan, memory, &now);
