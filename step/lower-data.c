@@ -229,7 +229,7 @@ static void data_sum_ends(Lowering *lowering)
         (lowering->stage > 0 && lowering->stage < plan->pp - 1))
         return;
     guint32 group = plan->zero == 0 ? 1 : plan->shard; // a shard each
-    gint64 bytes = step_items_parameters(lowering->items, 0) * plan->gradient_bytes / group;
+    gint64 bytes = step_items_table(lowering->items) * plan->gradient_bytes / group;
     guint32 id = lowering_join(lowering, LOWER_ENDS, SIM_KIND_ALL_REDUCE, STEP_GROUP_ENDS, bytes,
                                "tied embedding", lowering->last);
     guint32 reduced = data_last(lowering, LOWER_DP);

@@ -219,15 +219,13 @@ static inline void property_flops(const Property *property)
 
 // What the timeline's peak may have above step_memory_peak's closed form without fragmentation: embedding and
 // head are gathered together here, there the larger counts; offloaded activations of one micro-batch come in
-// while another's are on their way out, two layers each; by efficiency every bias is whole (step/items.c).
+// while another's are on their way out, two layers each.
 static inline gint64 property_above(const StepJob *job, const StepMemoryStage *memory)
 {
     const StepPlan *plan = &job->plan;
     gint64 above = 0;
     if (memory->unit > 0 && plan->pp == 1)
         above += memory->unit_ends;
-    if (memory->unit > 0 && plan->tp > 1)
-        above += memory->whole / 50;
     if (plan->offload_activations && plan->pp > 1)
         above += 2 * memory->layer;
     return above;
@@ -259,6 +257,7 @@ static inline void property_peak(const Property *property, guint32 stage)
 static inline void property_memory(const Property *property)
 {
     const StepJob *job = property->job;
+    gint64 most = 0;
     for (guint32 stage = 0; stage < job->plan.pp; stage++) {
         const SimProgram *program = property->result->programs->pdata[stage];
         gint64 left[STEP_MEMORY_KINDS] = {0};
@@ -280,5 +279,9 @@ static inline void property_memory(const Property *property)
                           STEP_MEMORY_NAMES[point->kind]);
         }
         property_peak(property, stage);
+        most = MAX(most, fixed.parameters);
     }
+    gint64 own = property->result->gradient_bytes / job->plan.gradient_bytes;
+    property_must(property, own == most, "%" G_GINT64_FORMAT " parameters, in memory %" G_GINT64_FORMAT, own,
+                  most);
 }

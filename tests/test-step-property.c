@@ -62,7 +62,11 @@ static void draw_model(Draw *draw)
     flag(draw, "tied");
     flag(draw, "norm_parameters");
     if (seldom(draw))
-        say(draw, "bias", "yes");
+        say(draw, "bias", "yes\npositions = 128\nnorm = layer");
+    if (seldom(draw))
+        say(draw, "dropout", "yes");
+    if (seldom(draw))
+        say(draw, "parallel_block", "yes");
 }
 
 static void draw_compute(Draw *draw)
