@@ -217,6 +217,57 @@ static inline void property_flops(const Property *property)
                   wanted);
 }
 
+// Bytes of the operations of a program that are of a kind and of the data group or its shards.
+static inline double property_data(const SimProgram *program, SimKind kind)
+{
+    double bytes = 0;
+    for (guint32 id = 0; id < program->ops->len; id++) {
+        const SimOp *op = sim_program_op(program, id);
+        gboolean data = op->dimension == STEP_GROUP_DATA || op->dimension == STEP_GROUP_SHARD;
+        if (op->work == SIM_WORK_JOINT && op->kind == kind && data)
+            bytes += (double)op->bytes;
+    }
+    return bytes;
+}
+
+// A stage reduces all its gradients as often as its plan says, and gathers its weights: once after (or
+// before) the step under ZeRO 1 and 2, under 3 for every pass where they are freed.
+static inline void property_reduced(const Property *property)
+{
+    const StepJob *job = property->job;
+    const StepPlan *plan = &job->plan;
+    gboolean each = plan->sync_every || (plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED);
+    double passes = each ? (double)plan->micro_batches : 1, m = (double)plan->micro_batches;
+    for (guint32 stage = 0; stage < plan->pp; stage++) {
+        const SimProgram *program = property->result->programs->pdata[stage];
+        StepMemoryStage memory =
+            step_memory_stage(plan, job->model, job->machine->device, job->framework, stage);
+        double all = (double)memory.parameters, layers = 0;
+        if (step_plan_data(plan) > 1 && (plan->zero == 0 || plan->shard > 1)) {
+            double found =
+                property_data(program, plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER);
+            double wanted = passes * all * (double)plan->gradient_bytes;
+            property_must(property, fabs(found - wanted) < 0.5, "stage %u reduces %.0f B, wanted %.0f", stage,
+                          found, wanted);
+        }
+        if (plan->zero == 0 || plan->shard == 1)
+            continue;
+        for (guint32 c = 0; c < plan->chunks; c++)
+            layers += (double)step_plan_layers(plan, job->model, stage, c);
+        StepItems items;
+        step_items_init(&items, job);
+        layers *= (double)step_items_parameters(&items, 1);
+        step_items_clear(&items);
+        double root = all - layers, gathered = all;
+        gboolean frees = plan->reshard || plan->offload_weights;
+        if (plan->zero == 3 && frees)
+            gathered = 2 * m * layers + (plan->pp == 1 ? m : 1) * root;
+        double found = property_data(program, SIM_KIND_ALL_GATHER);
+        property_must(property, fabs(found - 2 * gathered) < 0.5, "stage %u gathers %.0f B, wanted %.0f",
+                      stage, found, 2 * gathered);
+    }
+}
+
 // What the timeline's peak may have above step_memory_peak's closed form without fragmentation: embedding and
 // head are gathered together here, there the larger counts; offloaded activations of one micro-batch come in
 // while another's are on their way out, two layers each.

@@ -247,6 +247,7 @@ static gboolean check_case(guint64 seed)
     property_together(&property);
     property_links(&property);
     property_flops(&property);
+    property_reduced(&property);
     property_memory(&property);
     if (seed % 16 == 0)
         check_same(&property, job);
