@@ -13,7 +13,7 @@ typedef struct {
     char **sets;
     char *db, *model, *machine;
     gint64 gpus;
-    gboolean json, assumptions;
+    gboolean json, assumptions, schedule;
 } RunOptions;
 
 static void run_options_clear(RunOptions *options)
@@ -51,6 +51,25 @@ static char **run_sets(const RunOptions *options)
     return (char **)g_ptr_array_free(sets, FALSE);
 }
 
+// The pipeline of a job as a table: forward one unit of time, backward two, sends free.
+static int run_schedule(const StepJob *job, GError **error)
+{
+    enum { CELLS_MAX = 2000000 };
+    const StepPlan *plan = &job->plan;
+    double cells = (double)plan->pp * 3 * ((double)plan->micro_batches * plan->chunks + plan->pp);
+    if (cells > CELLS_MAX) {
+        base_error_set(error, BASE_ERROR_FAILED, "--schedule",
+                       "found %u stages and %" G_GINT64_FORMAT
+                       " micro-batches, wanted a table of at most %d cells: "
+                       "fewer micro-batches would help",
+                       plan->pp, plan->micro_batches, CELLS_MAX);
+        return BASE_ERROR_FAILED;
+    }
+    g_autofree char *table = pipe_table(plan->schedule, plan->pp, (guint32)plan->micro_batches, plan->chunks);
+    printf("%s", table);
+    return 0;
+}
+
 static int run_run(int argc, char **argv, GError **error)
 {
     g_auto(RunOptions) options = {.gpus = G_MININT64}; // which nobody types
@@ -62,6 +81,8 @@ static int run_run(int argc, char **argv, GError **error)
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
         {"assumptions", 0, 0, G_OPTION_ARG_NONE, &options.assumptions, "Print what is taken for granted",
          NULL},
+        {"schedule", 0, 0, G_OPTION_ARG_NONE, &options.schedule,
+         "Print the pipeline schedule, stage by time, and simulate nothing", NULL},
         {"model", 0, 0, G_OPTION_ARG_STRING, &options.model, "Model, instead of the scenario's", "NAME|FILE"},
         {"machine", 0, 0, G_OPTION_ARG_STRING, &options.machine, "Machine, instead of the scenario's",
          "NAME|FILE"},
@@ -86,6 +107,8 @@ static int run_run(int argc, char **argv, GError **error)
         return BASE_ERROR_FAILED;
     if (options.db != NULL && !timeline_store_check(options.db, error))
         return BASE_ERROR_FAILED;
+    if (options.schedule)
+        return run_schedule(job, error);
     Progress progress;
     progress_init(&progress);
     g_autoptr(StepResult) result = step_run(job, progress_show, &progress, error);
@@ -108,7 +131,7 @@ static int run_run(int argc, char **argv, GError **error)
 
 const Command COMMAND_RUN = {
     .name = "run",
-    .usage = "SCENARIO [--set section.key=value]... [--db FILE] [--json] [--assumptions]",
+    .usage = "SCENARIO [--set section.key=value]... [--db FILE] [--json] [--assumptions] [--schedule]",
     .summary = "Simulate one training step",
     .run = run_run,
 };

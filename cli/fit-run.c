@@ -131,11 +131,15 @@ static gboolean fit_run(Fit *fit, const ValidationNcclLog *log, const Validation
     ValidationConstants constants;
     if (fine && fit->constants != NULL) {
         if (validation_constants_get(fit->topo, at.op, &at.law, &constants)) {
-            g_array_append_val(fit->constants, constants);
+            if (validation_constants_add(fit->constants, &constants))
+                g_ptr_array_add(notes,
+                                g_strdup("written: the latency of each step between this and the other "
+                                         "number of islands, and bandwidths of the smaller one"));
             fit_check_links(fit, &at);
-        } else
+        } else {
             g_ptr_array_add(notes, g_strdup_printf("%s has no constants in a machine's [nccl]: not written",
                                                    VALIDATION_NCCL_OP_NAMES[at.op]));
+        }
     }
     if (fine && fit->builder != NULL) {
         fit_print_json(fit->builder, &at);

@@ -34,13 +34,15 @@ enum {
 // A piece longer than the network's own chunk (coll/measure.h) would take turns with those behind it.
 static const double PIECE_MAX = 32 << 20;
 
-// log2 n between powers of two by a straight line: no libm, so that it is the same everywhere.
-static double coll_nccl_doublings(guint32 n)
+double coll_nccl_steps(CollOp op, guint32 islands)
 {
+    if (op != COLL_OP_ALL_REDUCE)
+        return islands - 1;
+    // log2 between powers of two by a straight line: no libm, so that it is the same everywhere.
     guint32 whole = 0;
-    while ((n >> whole) > 1)
+    while ((islands >> whole) > 1)
         whole++;
-    return whole + ((double)n / (double)(1u << whole) - 1);
+    return whole + ((double)islands / (double)(1u << whole) - 1);
 }
 
 // The latency of the links from one GPU to another, and the least bandwidth there; FALSE: no way.
@@ -92,9 +94,12 @@ void coll_nccl_init(CollNccl *nccl, const MachineTuning *constants, const TopoGr
     }
     nccl->inside = found > 0 ? sum / found : 0;
     if (gpus > 1 && coll_nccl_measure(router, graph, 0, gpus - 1, links, &latency, &rate, NULL)) {
-        nccl->across = latency;
+        nccl->across = nccl->rail = latency;
         nccl->across_rate = rate;
     }
+    for (guint32 i = 0; gpus > island && gpus % island == 0 && i < pairs; i++)
+        if (coll_nccl_measure(router, graph, i, gpus - island + i, links, &latency, &rate, NULL))
+            nccl->rail = i == 0 ? latency : MAX(nccl->rail, latency);
 }
 
 static MachineTuningOp coll_nccl_op(CollOp op)
@@ -172,21 +177,58 @@ static void coll_nccl_hops(Candidate *candidate)
     candidate->hop[TOPO_LINK_NETWORK] = candidate->hop[TOPO_LINK_WAN] = hops[tree ? 3 : 2];
 }
 
-// The measured line of a protocol: the last is Simple's, the first LL's, one in between LL128's. NULL: none.
-static const MachineTuningLine *coll_nccl_line(const MachineTuningFit *fit, guint protocol)
+// The vector of nccl-tests: over all ranks, also where the shape counts one rank's part.
+static double coll_nccl_bytes(const CollShape *shape)
+{
+    return (double)shape->bytes * (shape->op == COLL_OP_ALL_GATHER_PAYLOAD ? shape->ranks : 1);
+}
+
+// The latency of a measured line for a shape, ps.
+static double coll_nccl_alpha(const MachineTuningLine *line, const CollShape *shape)
+{
+    return (double)line->latency + (double)line->step * coll_nccl_steps(shape->op, coll_islands(shape));
+}
+
+// The measured line of a protocol: the last is Simple's, the first LL's; LL128's is the quickest in between.
+// NULL: none.
+static const MachineTuningLine *coll_nccl_line(const MachineTuningFit *fit, const CollShape *shape,
+                                               double bytes, guint protocol)
 {
     if (protocol == SIMPLE)
         return &fit->line[fit->lines - 1];
     if (protocol == LL)
         return fit->lines > 1 ? &fit->line[0] : NULL;
-    return fit->lines > 2 ? &fit->line[1] : NULL;
+    const MachineTuningLine *best = NULL;
+    double least = G_MAXDOUBLE;
+    for (guint i = 1; i + 1 < fit->lines; i++) {
+        double time = coll_nccl_alpha(&fit->line[i], shape) + bytes / fit->line[i].bandwidth * 1e12;
+        if (time < least) {
+            least = time;
+            best = &fit->line[i];
+        }
+    }
+    return best;
+}
+
+// Trees go from a rank to the one of the same number, rings from an island's last rank to the next one's
+// first.
+static gboolean coll_nccl_keeps_rail(const CollAlgo *algo)
+{
+    return algo == &COLL_DOUBLE_TREE || algo == &COLL_NVLS_TREE || algo == &COLL_SHARP ||
+           algo == &COLL_BINOMIAL_TREE || algo == &COLL_TWO_LEVEL || algo == &COLL_PAIRS_TWO_LEVEL;
+}
+
+// What the links themselves take of one crossing.
+static double coll_nccl_crossing(const CollNccl *nccl, const CollAlgo *algo)
+{
+    return (double)(coll_nccl_keeps_rail(algo) ? nccl->rail : nccl->across);
 }
 
 // Base and hops by NCCL's own latencies, ps.
 static double coll_nccl_latency(const CollNccl *nccl, const Candidate *c, const CollWay *way)
 {
     return (double)BASES[c->protocol] + way->inside * (double)(c->hop[nccl->inside_class] + nccl->inside) +
-           way->across * (double)(c->hop[TOPO_LINK_NETWORK] + nccl->across);
+           way->across * ((double)c->hop[TOPO_LINK_NETWORK] + coll_nccl_crossing(nccl, c->algo));
 }
 
 // What NCCL's own latencies make of the shape in which a line was measured: whole islands across, fit->ranks
@@ -207,8 +249,8 @@ static double coll_nccl_measured(const CollNccl *nccl, const CollShape *shape, c
 static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shape, const CollAlgo *algo,
                                      guint protocol)
 {
-    double n = shape->ranks, islands = coll_islands(shape);
-    gboolean across = islands > 1;
+    double n = shape->ranks;
+    gboolean across = coll_islands(shape) > 1;
     Candidate c = {.algo = algo, .protocol = protocol, .way = coll_way_get(algo, shape)};
     c.factor = shape->op == COLL_OP_ALL_REDUCE                                    ? 2 * (n - 1) / n
                : shape->op == COLL_OP_BROADCAST || shape->op == COLL_OP_SEND_RECV ? 1
@@ -224,7 +266,8 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
         c.estimate *= (double)WIRE[protocol][1] / WIRE[protocol][0];
         return c;
     }
-    const MachineTuningLine *measured = coll_nccl_line(fit, protocol);
+    const MachineTuningLine *measured =
+        coll_nccl_line(fit, shape, coll_nccl_bytes(shape) * c.factor, protocol);
     if (measured ==
         NULL) { // told to take what was not measured: NCCL's latencies, and what bandwidth is left
         c.bandwidth = fit->line[fit->lines - 1].bandwidth * WIRE[protocol][1] / WIRE[protocol][0];
@@ -232,19 +275,9 @@ static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shap
         return c;
     }
     c.bandwidth = measured->bandwidth;
-    double alpha = (double)measured->latency;
-    if (across)
-        alpha += (double)measured->step *
-                 (shape->op == COLL_OP_ALL_REDUCE ? coll_nccl_doublings((guint32)islands) : islands - 1);
     // Of another shape or algorithm: as NCCL's own latencies differ.
-    c.alpha *= alpha / coll_nccl_measured(nccl, shape, fit, protocol);
+    c.alpha *= coll_nccl_alpha(measured, shape) / coll_nccl_measured(nccl, shape, fit, protocol);
     return c;
-}
-
-// The vector of nccl-tests: over all ranks, also where the shape counts one rank's part.
-static double coll_nccl_bytes(const CollShape *shape)
-{
-    return (double)shape->bytes * (shape->op == COLL_OP_ALL_GATHER_PAYLOAD ? shape->ranks : 1);
 }
 
 static double coll_nccl_time(const Candidate *candidate, const CollShape *shape)
@@ -311,7 +344,7 @@ void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *ch
     gboolean starts = best.algo == &COLL_PAIRS;         // sends of one group start together
     double ways = switches ? best.way.inside / 2 : best.way.inside;
     double wires = best.algo == &COLL_SHARP ? best.way.across / 2 : best.way.across;
-    double links = ways * (double)nccl->inside + wires * (double)nccl->across;
+    double links = ways * (double)nccl->inside + wires * coll_nccl_crossing(nccl, best.algo);
     double hops = best.way.inside * (double)best.hop[nccl->inside_class] +
                   best.way.across * (double)best.hop[TOPO_LINK_NETWORK];
     double left = MAX(best.alpha - links, 0), most = left - left / BUDGET;
@@ -338,4 +371,23 @@ double coll_nccl_predict(gconstpointer user, const CollShape *shape)
         return 0;
     Candidate best = coll_nccl_best(nccl, shape);
     return coll_nccl_time(&best, shape) * 1e-12;
+}
+
+void coll_nccl_split(const CollNccl *nccl, const CollShape *shape, guint line, guint lines, Ps alpha,
+                     Ps *base, Ps *step)
+{
+    guint32 islands = coll_islands(shape);
+    guint protocol = line + 1 == lines ? SIMPLE : line == 0 ? LL : LL128;
+    CollShape twice = *shape;
+    twice.ranks *= 2;
+    twice.island = coll_island(shape);
+    Candidate c = {.algo = coll_nccl_algo(nccl, shape, protocol), .protocol = protocol};
+    coll_nccl_hops(&c);
+    CollWay once_way = coll_way_get(c.algo, shape), twice_way = coll_way_get(c.algo, &twice);
+    double once = coll_nccl_latency(nccl, &c, &once_way);
+    double more = coll_nccl_latency(nccl, &c, &twice_way) - once;
+    double steps = coll_nccl_steps(shape->op, islands);
+    double each = islands > 1 ? more / (coll_nccl_steps(shape->op, 2 * islands) - steps) : 0;
+    *step = (Ps)((double)alpha * CLAMP(each / once, 0, islands > 1 ? 1 / steps : 0));
+    *base = alpha - (Ps)((double)*step * steps);
 }

@@ -25,6 +25,7 @@ typedef struct {
     guint32 island;            // GPUs in the graph's islands
     Ps inside, across; // latency of the graph's own links: from a GPU of an island to the next (mean), GPU 0
                        // to the last
+    Ps rail;           // the most from a GPU of the first island to the one of its number in the last
     double inside_rate, across_rate; // bytes/s: the least there
     TopoLinkClass inside_class;      // NVLink, or PCIe where GPU 1 is reached over it
 } CollNccl;
@@ -32,7 +33,7 @@ typedef struct {
 // The names that NCCL_PROTO knows: "ll", "ll128", "simple", NULL.
 extern const char *const COLL_NCCL_PROTOCOLS[];
 
-// Measures the latencies of the graph's links (GPU 0 to GPU 1, GPU 0 to the last).
+// Measures the latencies of the graph's links.
 void coll_nccl_init(CollNccl *nccl, const MachineTuning *constants, const TopoGraph *graph,
                     const CollAlgo *algo, const char *protocol);
 
@@ -42,3 +43,12 @@ void coll_nccl_choose(gconstpointer user, const CollShape *shape, CollChoice *ch
 
 // The line's own formula: alpha + S c / B, seconds. For printing beside the simulated time.
 double coll_nccl_predict(gconstpointer user, const CollShape *shape);
+
+// Splits a latency that was measured across the islands of shape, of line number line of so many, as NCCL's
+// own latencies of that shape and of one with twice the islands differ: *step is for each doubling of the
+// islands (all-reduce) or each further one (others), *base the rest. Of one island everything is base.
+void coll_nccl_split(const CollNccl *nccl, const CollShape *shape, guint line, guint lines, Ps alpha,
+                     Ps *base, Ps *step);
+
+// How many steps a shape takes: log2 of its islands (all-reduce), or islands - 1.
+double coll_nccl_steps(CollOp op, guint32 islands);

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "coll/btree.h"
+
 // ceil(log2 n).
 static double coll_way_rounds(guint32 n)
 {
@@ -10,6 +12,20 @@ static double coll_way_rounds(guint32 n)
     while (rounds < 31 && (1u << rounds) < n)
         rounds++;
     return rounds;
+}
+
+// How many messages of a chunk pass the ports of the longest way up the tree over n islands: an island with
+// two below it takes theirs one after the other.
+static double coll_way_ports(guint32 n)
+{
+    guint32 most = 0;
+    for (guint32 leaf = 1; leaf < n; leaf++) {
+        guint32 sum = 0;
+        for (guint32 at = coll_btree_parent(n, leaf); at != G_MAXUINT32; at = coll_btree_parent(n, at))
+            sum += coll_btree_child(n, at, 1) == G_MAXUINT32 ? 1 : 2;
+        most = MAX(most, sum);
+    }
+    return most;
 }
 
 CollWay coll_way_get(const CollAlgo *algo, const CollShape *shape)
@@ -45,8 +61,8 @@ CollWay coll_way_get(const CollAlgo *algo, const CollShape *shape)
                          .path = (g - 1) / g,
                          .lanes = 1,
                          .fill_inside = 1 / g,
-                         .fill_across =
-                             algo == &COLL_SHARP ? 1 / g : across / g, // the network's switch has no lane
+                         .fill_across = algo == &COLL_SHARP ? 1 / g // the network's switch has no lane
+                                                            : 2 * coll_way_ports((guint32)islands) / g,
                          .fill_switch = 1 + 1 / g};
     }
     if (algo == &COLL_DOUBLE_TREE) {

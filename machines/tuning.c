@@ -95,7 +95,7 @@ static gboolean machine_tuning_read_fit(MachineTuning *tuning, Ini *ini, const c
     g_auto(GStrv) lines = g_strsplit(text, ";", -1);
     MachineTuningFit fit = {.ranks = ranks, .lines = g_strv_length(lines)};
     if (fit.lines < 1 || fit.lines > MACHINE_TUNING_LINES)
-        return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one to three",
+        return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one to four",
                               fit.lines);
     for (guint i = 0; i < fit.lines; i++)
         if (!machine_tuning_read_line(lines[i], ranks == 0, where, &fit.line[i], error))

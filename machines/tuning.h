@@ -1,10 +1,10 @@
 // machines/tuning.h: how NCCL does on a machine: section [nccl] of a machine file.
 //
 // NCCL picks, for each operation and size, the algorithm and protocol that its model says is quickest:
-// latency + bytes / bandwidth, one line each. Two or three lines are enough to describe what nccl-tests
-// measures: low latency (LL), in between (LL128), high bandwidth (Simple, NVLS); T = min over them of (alpha
-// + S c / B), with c = 2 (n - 1)/n for all-reduce and (n - 1)/n for the others, so that B is the bus
-// bandwidth of nccl-tests. The keys are what was measured:
+// latency + bytes / bandwidth, one line each. Two to four lines are enough to describe what nccl-tests
+// measures: low latency (LL), one or two in between (LL128), high bandwidth (Simple, NVLS); T = min over them
+// of (alpha + S c / B), with c = 2 (n - 1)/n for all-reduce and (n - 1)/n for the others, so that B is the
+// bus bandwidth of nccl-tests. The keys are what was measured:
 //
 //   OP_N = ALPHA, B; ALPHA, B; ...    N ranks in one island; OP one of all_reduce, all_gather,
 //                                     reduce_scatter, all_to_all, broadcast
@@ -21,7 +21,7 @@
 
 #include "base/ini.h"
 
-enum { MACHINE_TUNING_LINES = 3 };
+enum { MACHINE_TUNING_LINES = 4 };
 
 typedef enum {
     MACHINE_TUNING_ALL_REDUCE,

@@ -9,6 +9,7 @@
 #include "coll/group.h"
 #include "scenarios/section-job.h"
 #include "step/items.h"
+#include "step/memory.h"
 
 Ini *scenario_open(const char *name, GError **error)
 {
@@ -122,6 +123,48 @@ static gboolean scenario_slow_links(StepJob *job, Ini *ini, GError **error)
     return TRUE;
 }
 
+// Seconds that copies to and from the host take in a step if nothing overlaps and one rank has all layers.
+static double scenario_copies(const StepJob *job)
+{
+    const StepPlan *plan = &job->plan;
+    double parameters = (double)model_count_parameters(job->model), bytes = 0;
+    if (plan->offload_optimizer)
+        bytes += 34 * parameters; // gradients, weights, and what the host updates
+    if (plan->offload_weights)
+        bytes += 2 * 2 * parameters * (double)plan->micro_batches;
+    if (plan->offload_activations) {
+        StepMemoryStage stage = step_memory_stage(plan, job->model, job->machine->device, job->framework, 0);
+        bytes += 2 * (double)stage.layer * (double)job->model->layers * (double)plan->micro_batches;
+    }
+    return bytes / MIN(job->machine->device->compute.host_bandwidth, 50e9);
+}
+
+// No stream of a rank may take longer than a day: the clock holds a hundred.
+static gboolean scenario_check_time(const StepJob *job, Ini *ini, GError **error)
+{
+    static const double day = 86400;
+    const StepPlan *plan = &job->plan;
+    const StepReality *reality = &job->reality;
+    double slower = reality->slow_factor * (1 + reality->jitter), copies = scenario_copies(job);
+    double loads =
+        reality->loader > 0 ? (double)plan->micro_batch * (double)plan->micro_batches / reality->loader : 0;
+    if (loads * slower > day)
+        return ini_refuse(ini, "reality", "loader", error,
+                          "the data of a step would take %.3g s, wanted at most a day", loads * slower);
+    if (copies * slower > day)
+        return ini_refuse(ini, "job",
+                          plan->offload_activations ? "offload_activations"
+                          : plan->offload_weights   ? "offload_weights"
+                                                    : "offload_optimizer",
+                          error, "copies to and from the host would take %.3g s, wanted at most a day",
+                          copies * slower);
+    if (slower > 1 && step_items_seconds(job) * slower > day)
+        return ini_refuse(ini, "reality", reality->slow_factor > 1 ? "slow_factor" : "jitter", error,
+                          "the compute of a step would take %.3g s, wanted at most a day",
+                          step_items_seconds(job) * slower);
+    return TRUE;
+}
+
 // What a real cluster adds.
 static gboolean scenario_read_reality(StepJob *job, Ini *ini, GError **error)
 {
@@ -145,7 +188,7 @@ static gboolean scenario_read_reality(StepJob *job, Ini *ini, GError **error)
         return ini_refuse(ini, "reality", "slow_factor", error, "means nothing without slow_ranks");
     if (reality->jitter <= 0 && ini_has(ini, "reality", "seed"))
         return ini_refuse(ini, "reality", "seed", error, "means nothing without jitter");
-    return scenario_slow_links(job, ini, error);
+    return scenario_check_time(job, ini, error) && scenario_slow_links(job, ini, error);
 }
 
 static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)

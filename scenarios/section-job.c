@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "coll/group.h"
+#include "step/memory.h"
 
 // A whole number of a key that is a guint32 of the plan.
 static gboolean job_number(Ini *ini, const char *key, gint64 low, guint32 *value, GError **error)
@@ -34,7 +35,11 @@ static gboolean job_read_dp(StepPlan *plan, Ini *ini, GError **error)
         return FALSE;
     guint64 others = (guint64)plan->tp * plan->cp * plan->pp;
     plan->dp = (guint32)MAX(plan->gpus / others, 1);
-    return text == NULL || strcmp(text, "auto") == 0 || job_number(ini, "dp", 1, &plan->dp, error);
+    if (text == NULL || strcmp(text, "auto") == 0)
+        return TRUE;
+    if (g_ascii_isalpha(text[0]))
+        return ini_refuse(ini, "job", "dp", error, "found '%s', wanted a number of ranks, or auto", text);
+    return job_number(ini, "dp", 1, &plan->dp, error);
 }
 
 static gboolean job_read_split(StepPlan *plan, Ini *ini, GError **error)
@@ -73,26 +78,22 @@ static gboolean job_read_pipeline(StepPlan *plan, Ini *ini, GError **error)
     return plan->schedule != NULL;
 }
 
-// batch in sequences, or tokens of a step; and how it is cut into micro-batches.
-static gboolean job_read_batch(StepPlan *plan, Ini *ini, GError **error)
+// batch in sequences, or tokens of a step (then *tokens is above 0); and how it is cut into micro-batches.
+static gboolean job_read_batch(StepPlan *plan, Ini *ini, gint64 *tokens, GError **error)
 {
-    gint64 tokens = 0;
-    if (ini_has(ini, "job", "tokens") && ini_has(ini, "job", "batch"))
+    gboolean counted = ini_has(ini, "job", "batch");
+    *tokens = 0;
+    if (counted && ini_has(ini, "job", "tokens"))
         return ini_refuse(ini, "job", "tokens", error, "found beside batch, wanted one of them");
-    if (!ini_has(ini, "job", "batch") &&
-        !ini_get_whole(ini, "job", "tokens", INI_REQUIRED, UNITS_COUNT, &tokens, error))
+    if (!counted && !ini_get_whole(ini, "job", "tokens", INI_REQUIRED, UNITS_COUNT, tokens, error))
         return FALSE;
+    if (!counted && *tokens < 1)
+        return ini_refuse(ini, "job", "tokens", error, "found %" G_GINT64_FORMAT ", wanted at least 1",
+                          *tokens);
     if (!ini_get_count(ini, "job", "batch", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &plan->batch, error))
         return FALSE;
-    gint64 unit = plan->dp * plan->sequence;
-    if (tokens != 0 || !ini_has(ini, "job", "batch")) {
-        if (tokens < 1 || tokens % unit != 0)
-            return ini_refuse(ini, "job", "tokens", error,
-                              "found %" G_GINT64_FORMAT ", wanted a multiple of %" G_GINT64_FORMAT
-                              " (%u ranks x sequences of %" G_GINT64_FORMAT " tokens)",
-                              tokens, unit, plan->dp, plan->sequence);
-        plan->batch = tokens / plan->sequence;
-    }
+    if (!counted) // what does not divide is told in job_check
+        plan->batch = MAX(*tokens / plan->sequence, 1);
     plan->micro_batch = plan->pp > 1 ? 1 : MAX(plan->batch / plan->dp, 1);
     return ini_get_count(ini, "job", "micro_batch", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &plan->micro_batch,
                          error);
@@ -190,12 +191,54 @@ static gboolean job_check_meaning(const StepPlan *plan, Ini *ini, GError **error
     return TRUE;
 }
 
+static void job_add(GPtrArray *lines, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static void job_add(GPtrArray *lines, const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    g_ptr_array_add(lines, g_strdup_vprintf(format, values));
+    va_end(values);
+}
+
+// Rules about the batch, in the words of the file: tokens, where these were given; and nothing about the
+// ranks that share it where they are wrong themselves.
+static void job_check_batch(const StepPlan *plan, gint64 tokens, GPtrArray *lines)
+{
+    gboolean split = (guint64)plan->tp * plan->cp * plan->pp * plan->dp == plan->gpus;
+    for (guint i = lines->len; i-- > 0;)
+        if (g_str_has_prefix(lines->pdata[i], "batch: ") && strstr(lines->pdata[i], "wanted a multiple of") &&
+            (!split || tokens > 0))
+            g_ptr_array_remove_index(lines, i);
+    if (tokens == 0)
+        return;
+    gint64 sequence = plan->sequence, unit = (split ? plan->dp : 1) * sequence; // below 5e13
+    gint64 micro = plan->micro_batch <= MODEL_SEQUENCE_MAX / sequence ? plan->micro_batch : 1;
+    if (tokens % unit != 0 && !split)
+        job_add(lines,
+                "tokens: found %" G_GINT64_FORMAT ", wanted a multiple of a sequence's %" G_GINT64_FORMAT,
+                tokens, sequence);
+    else if (tokens % unit != 0)
+        job_add(lines,
+                "tokens: found %" G_GINT64_FORMAT ", wanted a multiple of %" G_GINT64_FORMAT
+                " (%u ranks x sequences of %" G_GINT64_FORMAT " tokens)",
+                tokens, unit, plan->dp, sequence);
+    else if (split && tokens % (unit * micro) != 0)
+        job_add(lines,
+                "tokens: found %" G_GINT64_FORMAT ", wanted a multiple of %" G_GINT64_FORMAT
+                " (%u ranks x micro-batches of %" G_GINT64_FORMAT " sequences of %" G_GINT64_FORMAT
+                " tokens)",
+                tokens, unit * micro, plan->dp, micro, sequence);
+}
+
 // All broken rules in one line; a single one stands at its key's line.
-static gboolean job_check(StepJob *job, Ini *ini, GError **error)
+static gboolean job_check(StepJob *job, Ini *ini, gint64 tokens, GError **error)
 {
     g_autoptr(GPtrArray) lines = step_plan_check(&job->plan, job->model);
+    job_check_batch(&job->plan, tokens, lines);
     if (lines->len == 0)
-        return TRUE;
+        return step_memory_bounded(&job->plan, job->model) ||
+               ini_refuse(ini, "job", ini_has(ini, "job", "micro_batch") ? "micro_batch" : "batch", error,
+                          "found a step whose activations pass 8 PiB on one GPU, wanted less");
     if (lines->len == 1) {
         const char *line = lines->pdata[0], *colon = strstr(line, ": ");
         g_autofree char *key = colon == NULL ? NULL : g_strndup(line, (gsize)(colon - line));
@@ -211,6 +254,24 @@ static gboolean job_check(StepJob *job, Ini *ini, GError **error)
     return FALSE;
 }
 
+// Keeps every sum of bytes of step/memory.c in an int64: activations of a step, nothing divided, as
+// step_memory_bounded counts them.
+static gboolean job_check_memory(const StepJob *job, Ini *ini, GError **error)
+{
+    const StepPlan *plan = &job->plan;
+    const ModelSpec *model = job->model;
+    double sequence = (double)plan->sequence, heads = (double)model->heads;
+    double width =
+        16.0 * (double)model->hidden + 8.0 * (double)model->ffn + 8.0 * heads * (double)model->head_dim;
+    double token =
+        (double)model->layers * (2 * width + 5 * heads * sequence) + 10.0 * (double)model->vocabulary;
+    double bytes = token * sequence * (double)plan->micro_batch * (double)plan->micro_batches;
+    if (bytes <= 0x1p60)
+        return TRUE;
+    return ini_refuse(ini, "job", ini_has(ini, "job", "batch") ? "batch" : "tokens", error,
+                      "the activations of a step, unsharded, are %.2g bytes, wanted at most 1e18", bytes);
+}
+
 gboolean scenario_section_job(StepJob *job, Ini *ini, GError **error)
 {
     StepPlan *plan = &job->plan;
@@ -218,8 +279,9 @@ gboolean scenario_section_job(StepJob *job, Ini *ini, GError **error)
     if (plan->gpus > COLL_GROUP_RANKS_MAX)
         return ini_refuse(ini, "machine", "gpus", error, "found %u GPUs, wanted at most %d", plan->gpus,
                           COLL_GROUP_RANKS_MAX);
+    gint64 tokens = 0;
     return job_read_split(plan, ini, error) && job_read_pipeline(plan, ini, error) &&
-           job_read_batch(plan, ini, error) && job_read_data(plan, ini, error) &&
+           job_read_batch(plan, ini, &tokens, error) && job_read_data(plan, ini, error) &&
            job_read_memory(plan, ini, error) && job_check_meaning(plan, ini, error) &&
-           job_check(job, ini, error);
+           job_check(job, ini, tokens, error) && job_check_memory(job, ini, error);
 }

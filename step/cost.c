@@ -35,9 +35,8 @@ static const double QUANTISE_BYTES = 4;
 // times the forward pass on A100 and GH200 (estimate-train-time), where FLOPs say 2.
 static const double GRADIENTS = 0.95;
 
-// Rate of a GEMM whose rows do not start on 16 bytes, over that of one whose rows do. Derived: padding the
-// vocabulary of GPT-2 124M from 50,257 to 50,304 makes its whole step a quarter faster on A100
-// (karpathy/nanoGPT), and the head is some 30 % of it.
+// Rate of a GEMM whose rows do not start on 16 bytes, over that of one whose rows do. Guessed, from memory:
+// padding GPT-2's vocabulary from 50,257 to 50,304 is told to make a whole step a quarter faster (nanoGPT).
 static const double MISALIGNED = 0.5;
 static const double ALIGNMENT = 16; // bytes
 

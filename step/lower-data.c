@@ -23,26 +23,16 @@ static guint32 data_last(const Lowering *lowering, LowerStream stream)
     return order->len == 0 ? LOWER_NONE : g_array_index(order, guint32, order->len - 1);
 }
 
-static gboolean data_is_root(const Lowering *lowering, guint32 block)
+// ZeRO 3: a bucket a unit, which is a block.
+static void data_form_units(LowerChunk *chunk)
 {
-    return block == 0 || block == lowering->job->model->layers + 1;
-}
-
-// ZeRO 3: a bucket a unit; embedding and head are one, ready with the later of them.
-static void data_form_units(const Lowering *lowering, LowerChunk *chunk)
-{
-    StepBucket root = {.share = 1};
     for (guint32 i = 0; i < chunk->bytes->len; i++) {
-        guint32 block = g_array_index(chunk->of, guint32, i);
         gint64 bytes = g_array_index(chunk->bytes, gint64, i);
         StepBucket *last = chunk->buckets->len == 0
                                ? NULL
                                : &g_array_index(chunk->buckets, StepBucket, chunk->buckets->len - 1);
-        if (data_is_root(lowering, block)) {
-            root.first = root.bytes == 0 ? i : root.first;
-            root.last = i;
-            root.bytes += bytes;
-        } else if (last != NULL && g_array_index(chunk->of, guint32, last->last) == block) {
+        if (last != NULL &&
+            g_array_index(chunk->of, guint32, last->last) == g_array_index(chunk->of, guint32, i)) {
             last->last = i;
             last->bytes += bytes;
         } else {
@@ -50,12 +40,6 @@ static void data_form_units(const Lowering *lowering, LowerChunk *chunk)
             g_array_append_val(chunk->buckets, unit);
         }
     }
-    if (root.bytes == 0)
-        return;
-    guint at = 0; // in order of readiness
-    while (at < chunk->buckets->len && g_array_index(chunk->buckets, StepBucket, at).last < root.last)
-        at++;
-    g_array_insert_val(chunk->buckets, at, root);
 }
 
 static void data_form_buckets(const Lowering *lowering, LowerChunk *chunk)
@@ -100,7 +84,7 @@ LowerChunk *lowering_chunk_new(const Lowering *lowering, guint32 chunk)
         }
     }
     if (plan->zero == 3)
-        data_form_units(lowering, own);
+        data_form_units(own);
     else if (own->bytes->len > 0)
         data_form_buckets(lowering, own);
     return own;

@@ -18,10 +18,10 @@
 // - Gradients: a bucket is reduced when its gradients are ready (overlap) or after the last backward pass; in
 // the
 //   last micro-batch only, unless sync_every, or sharded gradients of ZeRO 2 and 3.
-// - ZeRO 3: a unit a layer; the unit used as k-th is gathered when use k - prefetch - 1 is over (limiter),
+// - ZeRO 3: a unit a block; the unit used as k-th is gathered when use k - prefetch - 1 is over (limiter),
 // freed
-//   after its use. Embedding and head (the root unit) are gathered first and kept until their backward pass.
-//   The first gather waits for whatever ran before, so it is exposed, as is the last reduce-scatter.
+//   after its use; the head is kept from its forward to its backward pass. The first gather waits for
+//   whatever ran before, so it is exposed, as is the last reduce-scatter.
 // - ZeRO 1 and 2: updated weights are gathered after the optimizer, or (overlap_gather) at the start of the
 // step
 //   while the first forward pass runs: in the steady state the previous step's.

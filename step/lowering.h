@@ -39,8 +39,10 @@ typedef struct {
     GArray *gathers; // of guint32: with overlap_gather, the operation that gathers each bucket
     guint32 passes;  // backward passes so far, of plan->micro_batches
     // Units that are fetched (lower-unit.c).
-    guint32 base;      // how many uses there were before the present pass; G_MAXUINT32: no pass yet
-    guint32 used;      // layers that the present pass has left behind
+    guint32 base; // how many uses there were before the present pass; G_MAXUINT32: no pass yet
+    guint32 used; // units that the present pass has left behind
+    guint32
+        heads; // forward passes of the head whose backward pass has not run: it is whole while there are any
     gboolean fetching; // the present pass fetches
 } LowerChunk;
 
@@ -127,5 +129,5 @@ void lowering_update(Lowering *lowering);
 // leaves.
 void lowering_units_begin(Lowering *lowering, LowerChunk *chunk, gboolean backward);
 void lowering_unit_enter(Lowering *lowering, guint32 block);
-void lowering_unit_end(Lowering *lowering, const LowerChunk *chunk, guint32 block, gboolean backward);
+void lowering_unit_end(Lowering *lowering, LowerChunk *chunk, guint32 block, gboolean backward);
 void lowering_unit_leave(Lowering *lowering, LowerChunk *chunk, guint32 block, gboolean backward);

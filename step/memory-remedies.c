@@ -88,6 +88,17 @@ static gboolean step_memory_change_gradients(StepPlan *plan, guint step, char **
     return TRUE;
 }
 
+// HSDP: larger shard groups, whose messages go further.
+static gboolean step_memory_change_shard(StepPlan *plan, guint step, char **words)
+{
+    guint64 shard = step < 31 ? (guint64)plan->shard << (step + 1) : 0;
+    if (plan->zero == 0 || shard == 0 || shard > step_plan_data(plan))
+        return FALSE;
+    plan->shard = (guint32)shard;
+    *words = g_strdup_printf("shard = %u", plan->shard);
+    return TRUE;
+}
+
 static gboolean step_memory_change_selective(StepPlan *plan, guint step, char **words)
 {
     if (step > 0 || plan->recompute != STEP_RECOMPUTE_NONE)
@@ -169,8 +180,8 @@ static gboolean step_memory_change_offload_weights(StepPlan *plan, guint step, c
 
 // Cheapest first, by what they cost in time on a usual machine: nothing or less (sequence parallelism, 1F1B
 // for GPipe, the limiter, sharded states that are sent no more often); the attention core again (1-3 %,
-// Korthikanti et al. 2022, table 4); weights gathered twice; smaller GEMMs; more messages that nothing hides
-// (context, pipeline's bubble, tensor parallelism); a third more compute; the host's link.
+// Korthikanti et al. 2022, table 4); weights gathered twice, or further away; smaller GEMMs; more messages
+// that nothing hides (context, pipeline's bubble, tensor parallelism); a third more compute; the host's link.
 static const StepMemoryChange CHANGES[] = {
     step_memory_change_sp,
     step_memory_change_schedule,
@@ -179,6 +190,7 @@ static const StepMemoryChange CHANGES[] = {
     step_memory_change_gradients,
     step_memory_change_selective,
     step_memory_change_reshard,
+    step_memory_change_shard,
     step_memory_change_zero_3,
     step_memory_change_micro_batch,
     step_memory_change_cp,

@@ -23,8 +23,8 @@
 // each neighbour: one received, one sent.
 // Allowance, not computed: STEP_MEMORY_CONTEXT for the driver's context and libraries (about 1 GB), and
 // STEP_MEMORY_FRAGMENTATION of what comes and goes (activations, logits, gathered units), for the allocator.
-// Not counted: what tensor and context parallelism gather for one operator (2 s b h; the other ranks' keys and
-// values), gradients of activations, and what the optimizer's step needs beside the states. Of the host's
+// Not counted: what tensor and context parallelism gather for one operator (2 s b h; the other ranks' keys
+// and values), gradients of activations, and what the optimizer's step needs beside the states. Of the host's
 // memory nothing is said.
 #pragma once
 

@@ -31,6 +31,14 @@ static void usage_add(GArray *changes, const SimProgram *program, const SimSpan 
     }
 }
 
+// Beside what comes and goes stands an allowance for fragmentation, as in step/memory.h.
+static gint64 usage_allowance(guint32 kind, gint64 bytes)
+{
+    gboolean moving =
+        kind == STEP_MEMORY_ACTIVATIONS || kind == STEP_MEMORY_LOGITS || kind == STEP_MEMORY_GATHERED;
+    return moving ? (gint64)(STEP_MEMORY_FRAGMENTATION * (double)bytes) : 0;
+}
+
 static StepUsage *usage_sum(GArray *changes, const StepMemoryStage *stage, guint32 rank)
 {
     StepUsage *usage = g_new0(StepUsage, 1);
@@ -47,8 +55,11 @@ static StepUsage *usage_sum(GArray *changes, const StepMemoryStage *stage, guint
     usage->peak = now;
     for (guint i = 0; i < changes->len; i++) {
         const Change *change = &g_array_index(changes, Change, i);
+        gint64 spare = usage_allowance(change->kind, kinds[change->kind] + change->bytes) -
+                       usage_allowance(change->kind, kinds[change->kind]);
         kinds[change->kind] += change->bytes;
-        now += change->bytes;
+        kinds[STEP_MEMORY_ALLOWANCE] += spare;
+        now += change->bytes + spare;
         StepMemoryPoint point = {change->time, change->kind, kinds[change->kind]};
         g_array_append_val(usage->points, point);
         if (now > usage->peak) {

@@ -63,10 +63,14 @@ keys() {
 literals() { tr '\n' ' ' <"$STEPLINE_SOURCE/$1" | grep -oE "$2" | sed -E "s/^$2\$/\1/" | sort -u; }
 
 page=stepline-scenario.5
-for section in scenario model machine job compute collective simulate; do
+for section in scenario model machine job compute reality collective simulate; do
     keys $page "SCENARIO FILES" "[$section]" >"$work/documented"
     {
         literals scenarios/scenario.c "ini_[a-z_]*\(ini, \"$section\", +\"([a-z_0-9]+)\""
+        [ $section != job ] || {
+            literals scenarios/section-job.c 'ini_get[a-z_]*\(ini, "job", +"([a-z_]+)"'
+            literals scenarios/section-job.c 'job_[a-z]+\(ini, +"([a-z_]+)"'
+        }
         # What a node needs beside it.
         [ $section != machine ] || literals machines/kind-nodes.c 'machine_kind_get_[a-z]*\(file, "([a-z_]+)", INI_REQUIRED'
     } | sort -u >"$work/found"
@@ -126,7 +130,7 @@ done
 printf '[model]\nuse = gpt2\n[machine]\nnode = primer-nvlink-8\nnodes = 2\nnic = 50 GB/s\n[job]\ntokens = 16384\n[compute]\nefficiency = 0.4\n' >"$work/joined.ini"
 stepline run "$work/joined.ini" >/dev/null || complain "a scenario with [machine] node fails"
 small="run --model gpt2 --machine deck-nvlink-8 --gpus 2 --set job.tokens=1024 --set model.sequence=64 --set compute.efficiency=0.4"
-for section in scenario model machine job compute collective simulate; do
+for section in scenario model machine job compute reality collective simulate; do
     { keys $page "SCENARIO FILES" "[$section]"; [ $section != model ] || keys $page "MODEL FILES" "[model]"; } | sort -u >"$work/documented"
     while read -r key; do
         checks=$((checks + 1))
@@ -170,6 +174,7 @@ memory --model gpt2 --dp 2
 tables primer
 runs small.db
 $small
+$small --set job.zero=1
 END
 
     # Tables, views and columns.

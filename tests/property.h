@@ -242,7 +242,7 @@ static inline void property_reduced(const Property *property)
         const SimProgram *program = property->result->programs->pdata[stage];
         StepMemoryStage memory =
             step_memory_stage(plan, job->model, job->machine->device, job->framework, stage);
-        double all = (double)memory.parameters, layers = 0;
+        double all = (double)memory.parameters;
         if (step_plan_data(plan) > 1 && (plan->zero == 0 || plan->shard > 1)) {
             double found =
                 property_data(program, plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER);
@@ -252,33 +252,34 @@ static inline void property_reduced(const Property *property)
         }
         if (plan->zero == 0 || plan->shard == 1)
             continue;
-        for (guint32 c = 0; c < plan->chunks; c++)
-            layers += (double)step_plan_layers(plan, job->model, stage, c);
         StepItems items;
         step_items_init(&items, job);
-        layers *= (double)step_items_parameters(&items, 1);
+        double table = (double)step_items_parameters(&items, 0), head = 0, gathered = all;
+        if (stage == plan->pp - 1)
+            head = (double)step_items_parameters(&items, (guint32)job->model->layers + 1);
         step_items_clear(&items);
-        double root = all - layers, gathered = all;
-        gboolean frees = plan->reshard || plan->offload_weights;
-        if (plan->zero == 3 && frees)
-            gathered = 2 * m * layers + (plan->pp == 1 ? m : 1) * root;
+        // The head stays from its forward to its backward pass, with a tied embedding that has been freed.
+        double heads = plan->schedule == &PIPE_GPIPE ? 1 : m;
+        double tied = job->model->tied && plan->pp == 1 ? table : 0;
+        if (plan->zero == 3 && (plan->reshard || plan->offload_weights))
+            gathered = 2 * m * (all - head) + heads * (head + tied);
         double found = property_data(program, SIM_KIND_ALL_GATHER);
         property_must(property, fabs(found - 2 * gathered) < 0.5, "stage %u gathers %.0f B, wanted %.0f",
                       stage, found, 2 * gathered);
     }
 }
 
-// What the timeline's peak may have above step_memory_peak's closed form without fragmentation: embedding and
-// head are gathered together here, there the larger counts; offloaded activations of one micro-batch come in
-// while another's are on their way out, two layers each.
+// What the timeline's peak may have above step_memory_peak's closed form: a tied embedding may be gathered
+// for the head and, in a model of a few layers, for its own backward pass at once; offloaded activations of
+// one micro-batch come in while another's are on their way out, two layers each.
 static inline gint64 property_above(const StepJob *job, const StepMemoryStage *memory)
 {
     const StepPlan *plan = &job->plan;
     gint64 above = 0;
-    if (memory->unit > 0 && plan->pp == 1)
-        above += memory->unit_ends;
+    if (memory->unit > 0 && job->model->tied)
+        above += memory->unit_ends + memory->unit_ends / 10;
     if (plan->offload_activations && plan->pp > 1)
-        above += 2 * memory->layer;
+        above += 2 * memory->layer + memory->layer / 7;
     return above;
 }
 
@@ -293,13 +294,14 @@ static inline void property_peak(const Property *property, guint32 stage)
     StepMemoryStage memory = step_memory_stage(plan, job->model, device, job->framework, stage);
     StepMemoryPeak closed = step_memory_peak(plan, job->model, device, job->framework, stage);
     const StepUsage *usage = property->result->usage->pdata[stage];
-    gint64 wanted = closed.peak - closed.kind[STEP_MEMORY_ALLOWANCE] + memory.fixed[STEP_MEMORY_ALLOWANCE];
-    property_must(property, usage->peak <= wanted + property_above(job, &memory),
+    gint64 wanted = closed.peak, rounding = STEP_MEMORY_KINDS; // the allowance is rounded kind by kind
+    property_must(property, usage->peak <= wanted + property_above(job, &memory) + rounding,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
     gboolean layers = step_plan_layers(plan, job->model, stage, 0) > 0;
     gboolean simple = memory.unit == 0 && !plan->offload_activations && layers;
-    property_must(property, usage->peak == wanted || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
+    property_must(property,
+                  ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
 }

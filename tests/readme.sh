@@ -4,7 +4,10 @@
 # In a block that opens with ```console, a line "$ COMMAND" is a command and the lines up to the next one are its output,
 # stdout and stderr together. "[...]" as a line stands for any lines. git clone, cd and the installing part of
 # ./quickstart are not run; the output of ./quickstart is that of its last part.
+#
+# With --write (STEPLINE and STEPLINE_SOURCE set) what comes out replaces what stands there, but where there is a "[...]".
 set -eu
+write=${1:-}
 readme=$STEPLINE_SOURCE/README.md
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -44,10 +47,23 @@ while [ "$n" -lt "$count" ]; do
           if (at > m || have[at] != $0) { bad = 1; exit }
           at++ }
         END { exit bad || (!skip && at <= m) }' "$work/$n.out"; then
+        if [ "$write" = --write ] && ! grep -qxF '[...]' "$work/$n.out"; then
+            cp "$work/found" "$work/$n.out"
+            continue
+        fi
         failed=$((failed + 1))
         echo "README.md: $command"
         diff -u "$work/$n.out" "$work/found" | sed 1,2d || true
     fi
 done
+if [ "$write" = --write ]; then
+    awk -v dir="$work" '
+        /^```console$/ { inside = 1 }
+        /^```$/ { inside = 0 }
+        inside && /^\$ / { n++; print; while ((getline line < (dir "/" n ".out")) > 0) print line; next }
+        inside && n && !/^```/ { next }
+        { print }' "$readme" >"$work/readme"
+    cp "$work/readme" "$readme"
+fi
 echo "$run commands of README.md run, $failed differ"
 [ "$run" -gt 5 ] && [ "$failed" = 0 ]

@@ -200,8 +200,9 @@ static void test_file(void **state)
         {"all_reduce_8 = 30 us, 100 GB\n", "(a size), wanted a rate"},
         {"all_reduce_across = 30 us, 100 GB/s\n", "wanted '60 us, 95 us, 365 GB/s'"},
         {"all_reduce_1 = 30 us, 100 GB/s\n", "all_reduce_N (N ranks of an island)"},
-        {"all_reduce_8 = 1 us, 1 GB/s; 2 us, 2 GB/s; 3 us, 3 GB/s; 4 us, 4 GB/s\n",
-         "found 4 lines, wanted one to three"},
+        {"all_reduce_8 = 1 us, 1 GB/s; 2 us, 2 GB/s; 3 us, 3 GB/s; 4 us, 4 GB/s; 5 us, 5 "
+         "GB/s\n",
+         "found 5 lines, wanted one to four"},
         {"all_reduce_8 = 3 s, 1 GB/s\n", "wanted at most a second"},
         {"al_reduce_8 = 3 us, 1 GB/s\n", "unknown key"},
     };

@@ -139,6 +139,7 @@ static gboolean read_scenario(const char *path, GError **error)
         return FALSE;
     assert_true(result->step >= result->bound && result->step > 0);
     assert_true(result->compute + result->exposed_comm + result->idle == result->step);
+    assert_true(result->bubble + result->loader + result->launch == result->idle);
     return TRUE;
 }
 
@@ -351,13 +352,40 @@ static void test_small(void **state)
         "[model]\nuse = gpt2\nlayers = 2\nsequence = 64\n[machine]\nuse = deck-nvlink-8\n"
         "gpus = 2\n[job]\ndp = 2\ntokens = 128\nbucket = 25 MiB\nfirst_bucket = 1 MiB\n"
         "bucket_split = yes\n[compute]\nefficiency = 0.4\n[simulate]\nchunk = 32 MiB\n";
+    // Every split, small enough to be simulated.
+#define SMALL_MODEL                                                                                          \
+    "[model]\nuse = gpt2\nlayers = 4\nhidden = 64\nheads = 4\nkv_heads = 2\nhead_dim = 16\n"                 \
+    "ffn = 128\nvocabulary = 256\nsequence = 32\n[machine]\nuse = dgx-h100\ngpus = 4\n"
+    static const char tensor[] = SMALL_MODEL
+        "[job]\ntp = 2\nsp = yes\ntp_overlap = 2\npp = 2\nchunks = 2\nschedule = interleaved\n"
+        "order = tp-cp-pp-dp\nbatch = 4\nmicro_batch = 1\nlayers_first = 1\nrecompute = selective\n"
+        "[compute]\nframework = megatron-core\ngradient_norm = yes\n"
+        "[reality]\nslow_ranks = 1\nslow_factor = 1.5\njitter = 5 %\nseed = 3\n";
+    static const char sharded[] =
+        SMALL_MODEL "[job]\ncp = 2\ncp_balanced = yes\nzero = 3\nshard = 2\nbatch = 4\nmicro_batch = 1\n"
+                    "gradients = sharded\ngradient_dtype = fp32\nprefetch = 2\nlimiter = no\nreshard = no\n"
+                    "offload_weights = yes\noffload_activations = yes\noffload_optimizer = yes\n"
+                    "optimizer = adam-fp32\n[compute]\nframework = pytorch-fsdp\n"
+                    "[reality]\nloader = 1000\nslow_link = 1\nslow_link_factor = 3\n";
+    static const char staged[] =
+        SMALL_MODEL "[job]\ndp = auto\npp = 2\nschedule = gpipe\nlayers_last = 1\ntokens = 256\nzero = 2\n"
+                    "gradients = whole\noverlap_gather = yes\nbuckets = megatron\nrecompute = full\n"
+                    "recompute_every = 2\n[compute]\nefficiency = 0.4\n[collective]\nmodel = plain\n"
+                    "[simulate]\nchunk = 4 KiB\nqueue = heap\nshortcuts = no\n";
     Fuzz *fuzz = *state;
     const struct {
         const char *text;
         FuzzRead read;
-    } files[] = {{machine, read_machine}, {scenario, read_scenario}};
+    } files[] = {{machine, read_machine},
+                 {scenario, read_scenario},
+                 {tensor, read_scenario},
+                 {sharded, read_scenario},
+                 {staged, read_scenario}};
     for (guint f = 0; f < G_N_ELEMENTS(files); f++) {
+        guint reads = fuzz->reads;
         fuzz_try(fuzz, files[f].read, files[f].text, strlen(files[f].text), "as it stands");
+        if (fuzz->reads == reads)
+            fail_msg("small file %u is refused as it stands", f);
         for (guint i = 0; i < 10 * MUTATIONS; i++) {
             Dice dice = {.seed = hash_add(f, i)};
             g_autoptr(GString) text = g_string_new(files[f].text);

@@ -3,7 +3,6 @@
 #include "tests/step.h"
 
 #include "coll/closed.h"
-#include "step/items.h"
 #include "step/lower.h"
 
 // A scenario of a small model whose embedding and head each take what a layer takes (by efficiency, 6N):
@@ -107,58 +106,26 @@ static Ps alone(CollClosed form, guint32 p, gint64 bytes)
     return time;
 }
 
-// Where each compute operation of a rank begins in its pass: times of a layer forward and backward, the head.
-typedef struct {
-    Ps all, last_forward; // the whole; the last layer forward
-    gint64 layer, root;   // bytes of weights in 16 bits
-    gint64 layers;
-} Units;
-
-static Units units_of(const StepJob *job, const StepResult *result)
-{
-    StepItems items;
-    step_items_init(&items, job);
-    gint64 layers = job->model->layers;
-    Units units = {
-        .all = work(result, 0),
-        .layer = 2 * step_items_parameters(&items, 1),
-        .root = 2 * (step_items_parameters(&items, 0) + step_items_parameters(&items, (guint32)layers + 1)),
-        .layers = layers};
-    step_items_clear(&items);
-    const SimProgram *program = step_result_program(result, 0);
-    for (guint32 id = 0; id < program->ops->len; id++) {
-        const SimOp *op = sim_program_op(program, id);
-        if (op->kind == SIM_KIND_FORWARD && op->layer == layers)
-            units.last_forward += op->duration;
-    }
-    return units;
-}
-
-// FSDP's exposure (physics.md 5.2), tied embedding: the root and the first layer are gathered before anything
-// runs, the first layer's and the root's gradients are scattered after it. Where all else is shorter than
-// the compute beside it, nothing else shows; where compute is shorter, the collectives stand one after the
-// other, but for the last layer, which is freed before it is gathered again.
+// FSDP's exposure (physics.md 5.2), all blocks alike: where every collective is shorter than the compute
+// beside it, the first gather and the last scatter show; where compute is shorter, the collectives of one
+// stream stand one after the other: two gathers and a scatter of every block, one gather of the head.
 static void test_zero3(void **state)
 {
     (void)state;
+    const gint64 layers = 6, bytes = 2 * 3072 * 256;
     for (guint dp = 2; dp <= 8; dp *= 2) {
-        g_autofree char *plan =
-            g_strdup_printf("dp = %u\nmicro_batch = %u\nbatch = %u\nzero = 3\n", dp, 4096, dp * 4096);
-        g_autoptr(StepJob) job = small("layers = 6\ntied = yes", dp, SIX, plan);
-        g_autoptr(StepResult) result = step_ran(job);
-        Units units = units_of(job, result);
-        Ps gather = alone(COLL_CLOSED_ALL_GATHER, dp, units.layer);
-        Ps root = alone(COLL_CLOSED_ALL_GATHER, dp, units.root);
-        assert_true(gather < units.last_forward);
-        assert_int_equal(result->compute, units.all);
-        assert_int_equal(result->step, units.all + 2 * (gather + root));
-
-        g_autofree char *few = g_strdup_printf("dp = %u\nmicro_batch = 1\nbatch = %u\nzero = 3\n", dp, dp);
-        g_autoptr(StepJob) starved = small("layers = 6\ntied = yes", dp, SIX, few);
-        g_autoptr(StepResult) slow = step_ran(starved);
-        units = units_of(starved, slow);
-        assert_true(units.all < gather);
-        assert_int_equal(slow->step, 3 * 6 * gather + 2 * root + units.last_forward);
+        Ps one = alone(COLL_CLOSED_ALL_GATHER, dp, bytes);
+        const guint batches[] = {4096, 1};
+        for (guint i = 0; i < 2; i++) {
+            g_autofree char *plan = g_strdup_printf("dp = %u\nmicro_batch = %u\nbatch = %u\nzero = 3\n", dp,
+                                                    batches[i], batches[i] * dp);
+            g_autoptr(StepJob) job = small("layers = 6", dp, SIX, plan);
+            g_autoptr(StepResult) result = step_ran(job);
+            Ps all = work(result, 0), forward = all / 3 / (layers + 2);
+            assert_int_equal(result->compute, all);
+            assert_true(i == 0 ? one < forward : 3 * forward < one);
+            assert_int_equal(result->step, i == 0 ? all + 2 * one : (3 * (layers + 2) - 1) * one);
+        }
     }
 }
 
@@ -291,7 +258,7 @@ static void test_sharded(void **state)
         g_autoptr(StepJob) job = small("layers = 4", 4, SIX, plan);
         g_autoptr(StepResult) result = step_ran(job);
         double parameters = 6 * 3072 * 256, out = 0;
-        double gathered = zero == 3 ? 2 * (2 * 4 + 2) * 3072 * 256 : 2 * parameters; // the root only once
+        double gathered = zero == 3 ? 2 * (2 * 5 + 1) * 3072 * 256 : 2 * parameters; // the head only once
         for (guint i = 0; i < result->links->len; i++) {
             const StepLinkUse *use = result->links->pdata[i];
             out += g_str_has_prefix(use->name, "gpu") ? (double)use->bytes : 0;
@@ -371,7 +338,7 @@ static void test_offload(void **state)
     check_copies(states, "host", 1, 28 * parameters / 50e9 * states->machine->device->compute.host_bandwidth);
     g_autoptr(StepJob) weights =
         small("layers = 4", 1, SIX, "dp = 1\nmicro_batch = 1\nbatch = 2\noffload_weights = yes");
-    check_copies(weights, "copy in", 2 * (2 * 4 + 1), 2 * 2 * (2 * 4 * layer + 2 * layer));
+    check_copies(weights, "copy in", 2 * (2 * 5 + 1), 2 * 2 * (2 * 5 + 1) * layer);
     g_autoptr(StepJob) kept =
         small("layers = 4", 1, SIX, "dp = 1\nmicro_batch = 1\nbatch = 2\noffload_activations = yes");
     StepMemoryStage stage = step_memory_stage(&kept->plan, kept->model, kept->machine->device, NULL, 0);

@@ -284,6 +284,14 @@ static void test_remedies(void **state)
     assert_true(step_memory_fullest(&wide, llama, device, &MEMORY_SCORES).peak > device->memory);
     g_autoptr(GPtrArray) others = step_memory_remedies(&wide, llama, device, &MEMORY_SCORES);
     check_order(others, moves);
+    // HSDP: a larger shard group, as large as it takes.
+    static const char *const shards[] = {"shard = 32: ", NULL};
+    g_autoptr(ModelSpec) seventy = memory_model("llama3-70b");
+    StepPlan hybrid = memory_data_plan(seventy, 64, 3);
+    hybrid.shard = 8;
+    hybrid.recompute = STEP_RECOMPUTE_FULL;
+    g_autoptr(GPtrArray) larger = step_memory_remedies(&hybrid, seventy, device, NULL);
+    check_order(larger, shards);
 }
 
 static void test_bounded(void **state)

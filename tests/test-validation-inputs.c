@@ -8,6 +8,9 @@
 #include <math.h>
 
 #include "base/csv.h"
+#include "coll/measure.h"
+#include "validation/compare.h"
+#include "validation/constants.h"
 #include "validation/fit.h"
 #include "validation/import-nccl-tests.h"
 
@@ -158,11 +161,96 @@ static void test_points(void **state)
     }
 }
 
+// The median of values, which are sorted; 0 without any.
+static int compare_double(gconstpointer a, gconstpointer b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(GArray *values)
+{
+    g_array_sort(values, compare_double);
+    return values->len == 0 ? 0 : g_array_index(values, double, values->len / 2);
+}
+
+// A machine with the constants of a fitted log does what the log says: busbw from 1 MiB up and time below, to
+// 5 % in the median.
+static void test_fitted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *file, *machine;
+        guint run;
+        double most; // %
+    } logs[] = {
+        {"aws_p5_1n_8xh100_allreduce_mpirun_tagged.txt", "p5-h100", 0, 5},
+        {"dgxh100_1n_8_allreduce_dgxc.txt", "dgx-h100", 0, 5},
+        {"a100_40g_sxm_8_alltoall_old.txt", "a100-40g-cloud", 0, 5},
+        {"a100pcie_8_all_reduce_modified_tool.txt", "a100-pcie", 0, 5},
+        {"v100_8_all_reduce_modified_tool.txt", "dgx1-v100", 0, 5},
+        {"v100_8_all_gather_modified_tool.txt", "dgx1-v100", 0, 5},
+        {"h800_8_all_gather_modified_tool.txt", "h800", 0, 5},
+        {"rtx4090_2_reduce_scatter_modified_tool.txt", "rtx4090-8", 0, 5},
+        {"coreweave_gb200_2rack_128_allreduce.txt", "gb200-nvl64", 0, 5},
+        {"coreweave_h100_12n_96_sharp_allreduce.txt", "dgx-h100", 0, 5},
+        {"gcp_a3mega_2n_16xh100_allreduce.txt", "a3mega-h100", 0, 5},
+        {"h100_hgx_2n_16_ndr400_allreduce.txt", "dgx-h100", 0, 5},
+        {"h100_vm_4n_32_ndr400_allreduce.txt", "dgx-h100", 0, 5},
+        {"h200_2n_16_roce400_baremetal_allreduce.txt", "hgx-h200", 0, 5},
+        {"v100_2n_4_allgather_debugprefix_full.txt", "v100-25g", 0, 5},
+        {"v100_2n_2_allgather_debugprefix_two_runs.txt", "v100-25g", 0, 6}, // bends up from 1 to 4 MiB
+        {"v100_2n_2_allgather_debugprefix_two_runs.txt", "v100-25g", 1, 5},
+        {"v100_8n_64_allreduce_ib100_old.txt", "v100-ib100", 0, 5},
+        {"v100_pcie_2n_16_allreduce_old_partial.txt", "v100-pcie", 0, 5},
+    };
+    g_autofree char *folder = inputs_folder();
+    if (folder == NULL)
+        skip();
+    for (guint i = 0; i < G_N_ELEMENTS(logs); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autofree char *path = g_build_filename(folder, logs[i].file, NULL);
+        g_autoptr(ValidationNcclLog) log = validation_import_nccl_tests_read(path, &error);
+        check_fine(error);
+        const ValidationNcclRun *run = log->runs->pdata[logs[i].run];
+        g_autoptr(TopoMachine) machine = topo_machine_read(logs[i].machine, run->ranks, NULL, &error);
+        check_fine(error);
+        guint dropped = 0;
+        gboolean erratic = FALSE;
+        g_autoptr(GArray) points = validation_nccl_log_run_points(run, &dropped, &erratic);
+        ValidationFit fit;
+        ValidationConstants constants;
+        validation_fit_run(points, validation_nccl_log_factor(run->op, run->ranks), NULL, &fit, &error);
+        check_fine(error);
+        assert_true(validation_constants_get(machine, run->op, &fit, &constants));
+        machine_tuning_set(&machine->tuning, constants.op, &constants.fit);
+        CollOp op;
+        assert_true(coll_choice_find_op(VALIDATION_NCCL_OP_NAMES[run->op], NULL, &op, NULL));
+        g_autoptr(GArray) large = g_array_new(FALSE, FALSE, sizeof(double)),
+                          small = g_array_new(FALSE, FALSE, sizeof(double));
+        for (guint k = 0; k < points->len; k++) {
+            const ValidationNcclPoint *at = &g_array_index(points, ValidationNcclPoint, k);
+            CollMeasure out;
+            assert_true(
+                coll_measure_machine(machine, op, (gint64)at->bytes, NULL, NULL, FALSE, NULL, &out, &error));
+            double ratio = units_seconds(out.time) / at->time;
+            double off =
+                at->bytes >= (double)VALIDATION_COMPARE_LARGE ? fabs(1 / ratio - 1) : fabs(ratio - 1);
+            g_array_append_val(at->bytes >= (double)VALIDATION_COMPARE_LARGE ? large : small, off);
+        }
+        double busbw = median(large) * 100, time = median(small) * 100;
+        print_message("%s, run %u: busbw %.1f %%, time %.1f %%\n", logs[i].file, logs[i].run, busbw, time);
+        if (busbw > logs[i].most || time > logs[i].most)
+            fail_msg("%s: busbw %.1f %%, time %.1f %%, wanted %g", logs[i].file, busbw, time, logs[i].most);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_logs),
         cmocka_unit_test(test_points),
+        cmocka_unit_test(test_fitted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

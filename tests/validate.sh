@@ -11,14 +11,14 @@ a100-efa          2   1  fitted
 a100-ib           5   -
 a100-nvlink       1   1  fitted, in part
 a100-pcie         1   5  fitted
-b200-efa          7   -  fitted
-b200-ib           7   8
+b200-efa          5   -  fitted
+b200-ib           8   8
 b200-nvlink       1   1  fitted, in part
 gb200-nvl72       1   1  fitted, in part
 gb200-racks       2   -  fitted
 gh200-ib          2   -
-h100-efa         15  24  over 10: two runs of one source differ by up to twice at 64 to 512 MiB
-h100-ib           3  19
+h100-efa          7   9  fitted to one of the two runs; the other takes up to twice as long
+h100-ib           4  14
 h100-nvlink       3   1
 h100-pcie         1   -  fitted
 h100-roce         1   -
@@ -35,7 +35,7 @@ rtx5090-pcie      2   2  fitted
 v100-25g          6   1  fitted
 v100-ib100        8   -  fitted
 v100-nvlink       2   4  fitted
-v100-pcie         -   5  fitted
+v100-pcie         -   2  fitted
 '
 if ! "$STEPLINE" validate collectives --json >"$out"; then
     echo "validate collectives failed"

@@ -7,42 +7,88 @@
 #include "base/error.h"
 #include "base/library.h"
 #include "coll/fabric.h"
+#include "coll/nccl.h"
 
 #define RATE_MAX 1e15 // bytes/s: "does not grow with size"
+
+// The operations that have constants.
+static const struct {
+    ValidationNcclOp from;
+    MachineTuningOp to;
+    CollOp op;
+} OPS[] = {
+    {VALIDATION_NCCL_ALL_REDUCE, MACHINE_TUNING_ALL_REDUCE, COLL_OP_ALL_REDUCE},
+    {VALIDATION_NCCL_ALL_GATHER, MACHINE_TUNING_ALL_GATHER, COLL_OP_ALL_GATHER},
+    {VALIDATION_NCCL_REDUCE_SCATTER, MACHINE_TUNING_REDUCE_SCATTER, COLL_OP_REDUCE_SCATTER},
+    {VALIDATION_NCCL_ALL_TO_ALL, MACHINE_TUNING_ALL_TO_ALL, COLL_OP_ALL_TO_ALL},
+    {VALIDATION_NCCL_BROADCAST, MACHINE_TUNING_BROADCAST, COLL_OP_BROADCAST},
+};
 
 gboolean validation_constants_get(const TopoMachine *machine, ValidationNcclOp op, const ValidationFit *fit,
                                   ValidationConstants *constants)
 {
-    static const struct {
-        ValidationNcclOp from;
-        MachineTuningOp to;
-    } ops[] = {
-        {VALIDATION_NCCL_ALL_REDUCE, MACHINE_TUNING_ALL_REDUCE},
-        {VALIDATION_NCCL_ALL_GATHER, MACHINE_TUNING_ALL_GATHER},
-        {VALIDATION_NCCL_REDUCE_SCATTER, MACHINE_TUNING_REDUCE_SCATTER},
-        {VALIDATION_NCCL_ALL_TO_ALL, MACHINE_TUNING_ALL_TO_ALL},
-    };
     guint i = 0;
-    while (i < G_N_ELEMENTS(ops) && ops[i].from != op)
+    while (i < G_N_ELEMENTS(OPS) && OPS[i].from != op)
         i++;
-    if (i == G_N_ELEMENTS(ops))
+    if (i == G_N_ELEMENTS(OPS))
         return FALSE;
     guint32 n = machine->graph->gpus->len;
     g_autofree guint32 *gpus = g_new(guint32, n);
     for (guint32 g = 0; g < n; g++)
         gpus[g] = g;
-    gboolean across = coll_fabric_island(machine->graph, gpus, n) < n;
-    *constants = (ValidationConstants){.op = ops[i].to};
-    constants->fit.ranks = across ? 0 : n;
+    CollShape shape = {.op = OPS[i].op, .ranks = n, .island = coll_fabric_island(machine->graph, gpus, n)};
+    CollNccl nccl;
+    coll_nccl_init(&nccl, &machine->tuning, machine->graph, NULL, NULL);
+    *constants = (ValidationConstants){.op = OPS[i].to, .islands = coll_islands(&shape)};
+    constants->fit.ranks = constants->islands > 1 ? 0 : n;
     constants->fit.lines = MIN(fit->branches, (guint)MACHINE_TUNING_LINES);
     for (guint b = 0; b < constants->fit.lines; b++) {
         MachineTuningLine *line = &constants->fit.line[b];
-        if (!units_ps_from_seconds(MAX(fit->branch[b].alpha, 0), &line->latency))
+        Ps alpha = 0;
+        if (!units_ps_from_seconds(MAX(fit->branch[b].alpha, 0), &alpha))
             return FALSE;
+        coll_nccl_split(&nccl, &shape, b, constants->fit.lines, alpha, &line->latency, &line->step);
         double bandwidth = fit->branch[b].bandwidth;
         line->bandwidth = isfinite(bandwidth) ? CLAMP(bandwidth, 1e3, RATE_MAX) : RATE_MAX;
     }
     return TRUE;
+}
+
+// The line of fewer islands gets the step that the two latencies ask for.
+static void validation_constants_join(MachineTuningLine *few, double few_steps, const MachineTuningLine *many,
+                                      double many_steps)
+{
+    double a = (double)few->latency + (double)few->step * few_steps;
+    double b = (double)many->latency + (double)many->step * many_steps;
+    double step = CLAMP((b - a) / (many_steps - few_steps), 0, a / few_steps);
+    few->step = (Ps)step;
+    few->latency = (Ps)(a - step * few_steps);
+}
+
+gboolean validation_constants_add(GArray *all, const ValidationConstants *constants)
+{
+    CollOp op = COLL_OPS;
+    for (guint i = 0; i < G_N_ELEMENTS(OPS); i++)
+        if (OPS[i].to == constants->op)
+            op = OPS[i].op;
+    for (guint i = 0; i < all->len; i++) {
+        ValidationConstants *own = &g_array_index(all, ValidationConstants, i);
+        if (own->op != constants->op || own->fit.ranks > 0 || constants->fit.ranks > 0 ||
+            own->islands == constants->islands)
+            continue;
+        ValidationConstants few = own->islands < constants->islands ? *own : *constants,
+                            many = own->islands < constants->islands ? *constants : *own;
+        double few_steps = coll_nccl_steps(op, few.islands), many_steps = coll_nccl_steps(op, many.islands);
+        guint last = few.fit.lines - 1, end = many.fit.lines - 1;
+        gboolean alike = last == end;
+        for (guint l = 0; l < end && (alike || l == 0) && last > 0; l++)
+            validation_constants_join(&few.fit.line[l], few_steps, &many.fit.line[l], many_steps);
+        validation_constants_join(&few.fit.line[last], few_steps, &many.fit.line[end], many_steps);
+        *own = few;
+        return TRUE;
+    }
+    g_array_append_val(all, *constants);
+    return FALSE;
 }
 
 // The text of a machine's file without its section [nccl]. NULL with an error; caller frees.

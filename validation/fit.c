@@ -8,10 +8,10 @@
 
 enum { POINTS_MOST = 64 };
 
-// How many sizes a further branch needs (three points beside its two constants), and how far it must lower
-// the sum of errors. Guessed.
-static const guint SIZES_FOR[VALIDATION_FIT_BRANCHES + 1] = {0, 1, 8, 15};
-static const double WORTH = 0.7, ENOUGH = 0.005;
+// How many sizes so many branches need: three points beside the two constants of each. Guessed.
+static const guint SIZES_FOR[VALIDATION_FIT_BRANCHES + 1] = {0, 1, 8, 15, 22};
+static const double ENOUGH = 0.005; // mean |error| that no further branch need lower
+enum { CONSTANTS = 3 };             // of a branch: alpha, B, and where it ends
 
 const char *const VALIDATION_FIT_RANGE_NAMES[VALIDATION_FIT_RANGES] = {"up to 64 KiB", "up to 4 MiB",
                                                                        "above"};
@@ -79,25 +79,58 @@ static double validation_fit_cost_min(const Line *lines, guint branches, const S
     return sum;
 }
 
-// The best of all ways to cut the sizes into so many stretches of two and more, a line through each. Returns
-// the sum of errors of the least line at each size. of[i * (n + 1) + j]: the line of sizes i .. j - 1.
-static double validation_fit_cut(const Line *of, const Sample *samples, guint n, guint branches, Line *best)
+// All ways to cut the sizes into stretches of two and more, a line through each.
+typedef struct {
+    const Line *of; // [i * (n + 1) + j]: the line of sizes i .. j - 1
+    const Sample *samples;
+    guint n, branches;
+    Line now[VALIDATION_FIT_BRANCHES], best[VALIDATION_FIT_BRANCHES];
+    double cost; // of best: the sum of errors of the least line at each size
+} Cut;
+
+// The lines from stretch number depth on, which starts at size from.
+static void validation_fit_cut(Cut *cut, guint from, guint depth)
 {
-    double cost = HUGE_VAL;
-    for (guint first = 2; first + 2 <= n; first++) {
-        for (guint second = branches == 2 ? n : first + 2; second + (branches == 2 ? 0 : 2) <= n; second++) {
-            Line lines[VALIDATION_FIT_BRANCHES] = {of[first], of[first * (n + 1) + second]};
-            if (branches == 3)
-                lines[2] = of[second * (n + 1) + n];
-            double sum = validation_fit_cost_min(lines, branches, samples, n);
-            if (sum < cost) {
-                cost = sum;
-                for (guint i = 0; i < branches; i++)
-                    best[i] = lines[i];
-            }
+    guint more = cut->branches - depth - 1;
+    for (guint end = more == 0 ? cut->n : from + 2; end + 2 * more <= cut->n; end++) {
+        cut->now[depth] = cut->of[from * (cut->n + 1) + end];
+        if (more > 0) {
+            validation_fit_cut(cut, end, depth + 1);
+            continue;
+        }
+        double sum = validation_fit_cost_min(cut->now, cut->branches, cut->samples, cut->n);
+        if (sum < cut->cost) {
+            cut->cost = sum;
+            memcpy(cut->best, cut->now, sizeof cut->best);
         }
     }
-    return cost;
+}
+
+// Fits every line again to the sizes where it is the least, as long as that helps.
+static void validation_fit_refine(Cut *cut)
+{
+    g_autofree Sample *own = g_new(Sample, cut->n);
+    for (;;) {
+        memcpy(cut->now, cut->best, sizeof cut->now);
+        for (guint b = 0; b < cut->branches; b++) {
+            guint n = 0;
+            for (guint i = 0; i < cut->n; i++) {
+                double time = validation_fit_line(&cut->best[b], cut->samples[i].x);
+                gboolean least = TRUE;
+                for (guint other = 0; other < cut->branches; other++)
+                    least = least && time <= validation_fit_line(&cut->best[other], cut->samples[i].x);
+                if (least)
+                    own[n++] = cut->samples[i];
+            }
+            if (n > 1)
+                cut->now[b] = validation_fit_lad(own, n);
+        }
+        double sum = validation_fit_cost_min(cut->now, cut->branches, cut->samples, cut->n);
+        if (!(sum < cut->cost))
+            return;
+        cut->cost = sum;
+        memcpy(cut->best, cut->now, sizeof cut->best);
+    }
 }
 
 // As many lines as the points are worth, by rising alpha and falling slope; returns how many.
@@ -110,15 +143,17 @@ static guint validation_fit_lines(const Sample *samples, guint n, Line lines[VAL
     guint branches = 1;
     lines[0] = of[n];
     double cost = validation_fit_cost(&lines[0], samples, n);
+    double worth = pow(n, -CONSTANTS / (2.0 * n)); // BIC: 2 n ln(cost) + constants ln n
     for (guint more = 2; more <= VALIDATION_FIT_BRANCHES && n >= SIZES_FOR[more] && cost > ENOUGH * n;
          more++) {
-        Line next[VALIDATION_FIT_BRANCHES];
-        double sum = validation_fit_cut(of, samples, n, more, next);
-        if (sum >= WORTH * cost)
+        Cut cut = {.of = of, .samples = samples, .n = n, .branches = more, .cost = HUGE_VAL};
+        validation_fit_cut(&cut, 0, 0);
+        validation_fit_refine(&cut);
+        if (cut.cost >= pow(worth, more - branches) * cost)
             continue;
-        cost = sum;
+        cost = cut.cost;
         branches = more;
-        memcpy(lines, next, sizeof next);
+        memcpy(lines, cut.best, sizeof cut.best);
     }
     for (guint i = 1; i < branches; i++) // few: by insertion
         for (guint j = i; j > 0 && lines[j].alpha < lines[j - 1].alpha; j--) {

@@ -10,7 +10,7 @@
 
 #include "validation/nccl-log.h"
 
-enum { VALIDATION_FIT_BRANCHES = 3, VALIDATION_FIT_RANGES = 3 };
+enum { VALIDATION_FIT_BRANCHES = 4, VALIDATION_FIT_RANGES = 3 };
 
 // Where the ranges of sizes end, bytes: NCCL's low-latency protocols end near 64 KiB and near 4 MiB.
 #define VALIDATION_FIT_SMALL  8192.0    // up to here a time is latency
@@ -44,9 +44,10 @@ typedef struct {
 extern const char *const VALIDATION_FIT_RANGE_NAMES[VALIDATION_FIT_RANGES];
 
 // Fits points (of ValidationNcclPoint, by rising size) by the least sum of |relative error|, which a few
-// outliers do not move: exact over all lines through two points and all cuts of the sizes, so that it is
-// deterministic. More than 64 points are thinned to 64 medians of neighbours. factor > 0. FALSE with an error
-// where there is no point. where may be NULL.
+// outliers do not move: exact over all lines through two points and all cuts of the sizes, each line then
+// fitted again to the sizes where it is the least; so it is deterministic. A further line must be worth its
+// constants by Schwarz's criterion (BIC) for errors of Laplace's law. More than 64 points are thinned to 64
+// medians of neighbours. factor > 0. FALSE with an error where there is no point. where may be NULL.
 gboolean validation_fit_run(const GArray *points, double factor, const char *where, ValidationFit *fit,
                             GError **error);
 
