@@ -115,6 +115,7 @@ static void lower_pass(Lowering *lowering, const PipeStep *step, GArray *loads)
     lowering_backward(lowering, chunk);
     if (!begins)
         lower_send(lowering, TRUE);
+    lowering_reduce_pass(lowering, chunk);
 }
 
 static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint32 stage,

@@ -62,7 +62,11 @@ static void draw_model(Draw *draw)
     flag(draw, "tied");
     flag(draw, "norm_parameters");
     if (seldom(draw))
-        say(draw, "bias", "yes");
+        say(draw, "bias", "yes\npositions = 128\nnorm = layer");
+    if (seldom(draw))
+        say(draw, "dropout", "yes");
+    if (seldom(draw))
+        say(draw, "parallel_block", "yes");
 }
 
 static void draw_compute(Draw *draw)
@@ -243,6 +247,7 @@ static gboolean check_case(guint64 seed)
     property_together(&property);
     property_links(&property);
     property_flops(&property);
+    property_reduced(&property);
     property_memory(&property);
     if (seed % 16 == 0)
         check_same(&property, job);
