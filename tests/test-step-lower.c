@@ -9,11 +9,11 @@
 // V h = 4 h h + 2 h f. more: keys of [model], job of [job], other: sections before it.
 static StepJob *small(const char *more, guint gpus, const char *other, const char *job)
 {
-    g_autofree char *text =
-        g_strdup_printf("[model]\nuse = llama-7b\nhidden = 256\nheads = 8\nkv_heads = 8\nhead_dim = 32\n"
-                        "ffn = 1024\ngated = no\nvocabulary = 3072\nsequence = 256\n%s\n"
-                        "[machine]\nuse = deck-network-400g\ngpus = %u\n%s\n[job]\n%s\n",
-                        more, gpus, other, job);
+    g_autofree char *text = g_strdup_printf(
+        "[model]\nuse = llama-7b\nhidden = 256\nheads = 8\nkv_heads = 8\nhead_dim = 32\n"
+        "ffn = 1024\ngated = no\nvocabulary = 3072\nsequence = 256\n%s\n"
+        "[simulate]\nfidelity = messages\n[machine]\nuse = deck-network-400g\ngpus = %u\n%s\n[job]\n%s\n",
+        more, gpus, other, job);
     return step_fine(text);
 }
 
