@@ -206,7 +206,7 @@ static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
     job->fidelity = (StepFidelity)fidelity;
     job->no_cache = !cache;
     job->no_fuse = !shortcuts;
-    if (job->chunk < 4096)
+    if (ini_has(ini, "simulate", "chunk") && job->chunk < 4096)
         return ini_refuse(ini, "simulate", "chunk", error,
                           "found less than 4 KiB, wanted a size such as '32 MiB'");
     return TRUE;

@@ -7,7 +7,7 @@
 
 #include "base/hash.h"
 
-enum { CACHE_WAIT_MS = 2000, CACHE_SHARES_MAX = 65536 };
+enum { CACHE_WAIT_MS = 2000, CACHE_SHARES_MAX = 1 << 20 };
 
 static const char CACHE_TABLE[] = "CREATE TABLE IF NOT EXISTS collective (key INTEGER PRIMARY KEY, time "
                                   "INTEGER NOT NULL, spread INTEGER NOT NULL,"
@@ -24,8 +24,9 @@ static guint64 cache_program(guint64 hash)
 }
 
 // The graph, what NCCL does on it, the plan's split, and what chooses algorithms.
-static guint64 cache_job(const StepJob *job)
+static guint64 cache_job(const StepSiblings *siblings)
 {
+    const StepJob *job = siblings->job;
     const TopoGraph *graph = job->machine->graph;
     const StepPlan *plan = &job->plan;
     guint64 hash = cache_program(1);
@@ -49,7 +50,7 @@ static guint64 cache_job(const StepJob *job)
         hash = hash_add(hash, sizes[i]);
     for (guint i = 0; i < STEP_DIMENSIONS; i++)
         hash = hash_add(hash, plan->order[i]);
-    hash = hash_add(hash_add(hash, (guint64)job->chunk), (guint64)job->nccl);
+    hash = hash_add(hash_add(hash, (guint64)siblings->lowered->chunk), (guint64)job->nccl);
     hash = hash_add_text(hash, job->algorithm == NULL ? "" : job->algorithm->name);
     return hash_add_text(hash, job->protocol == NULL ? "" : job->protocol);
 }
@@ -109,7 +110,7 @@ static gboolean cache_read(sqlite3_stmt *statement, guint64 key, StepCollective 
 void step_cache_find(StepSiblings *siblings)
 {
     sqlite3 *database = cache_open(siblings->job);
-    guint64 job = database == NULL ? 0 : cache_job(siblings->job);
+    guint64 job = database == NULL ? 0 : cache_job(siblings);
     sqlite3_stmt *statement = NULL;
     if (job != 0 && sqlite3_prepare_v2(
                         database, "SELECT time, spread, messages, shares, sum FROM collective WHERE key = ?",
@@ -129,7 +130,7 @@ void step_cache_find(StepSiblings *siblings)
 void step_cache_store(const StepSiblings *siblings)
 {
     sqlite3 *database = cache_open(siblings->job);
-    guint64 job = database == NULL ? 0 : cache_job(siblings->job);
+    guint64 job = database == NULL ? 0 : cache_job(siblings);
     sqlite3_stmt *statement = NULL;
     if (job != 0 && sqlite3_exec(database, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
         sqlite3_prepare_v2(

@@ -1,6 +1,8 @@
 // step/fold.c: stages that meet, and collectives as flows.
 #include "step/fold.h"
 
+#include "base/hash.h"
+
 const char *step_fold_refuses(const StepJob *job)
 {
     if (job->reality.slow_ranks > 0)
@@ -81,42 +83,71 @@ void step_fold_join(gpointer user, guint32 stage, guint32 op)
         fold_start(fold, id);
 }
 
-// Kinds of links and their owners as resources, numbered as they are met.
-typedef struct {
-    GHashTable *ids; // of gint64 * to id + 1; only looked up
-    guint32 n;
-} FoldResources;
-
-static guint32 fold_resource(FoldResources *resources, const StepCollective *own, const StepLinkShare *share)
+// What collectives use, kind of link and owner by kind of link and owner (a link by itself), as a key.
+static gint64 fold_key(const StepCollective *own, const StepLinkShare *share)
 {
-    gint64 owner = share->owner == STEP_OWNER_STAGE   ? (gint64)own->stage + 2
-                   : share->owner == STEP_OWNER_OTHER ? (gint64)own->other + 2
-                                                      : share->owner == STEP_OWNER_POOL;
-    gint64 key = owner << 32 | share->class;
-    guint32 id = GPOINTER_TO_UINT(g_hash_table_lookup(resources->ids, &key));
-    if (id != 0)
-        return id - 1;
-    gint64 *own_key = g_new(gint64, 1);
-    *own_key = key;
-    g_hash_table_insert(resources->ids, own_key, GUINT_TO_POINTER(++resources->n));
-    return resources->n - 1;
+    gint64 owner = share->owner == STEP_OWNER_STAGE   ? (gint64)own->stage + STEP_OWNER_LINK + 1
+                   : share->owner == STEP_OWNER_OTHER ? (gint64)own->other + STEP_OWNER_LINK + 1
+                                                      : share->owner;
+    return owner << 32 | share->class;
 }
 
+// Numbers keys in the order in which they are met; *n is how many there are. The table is only looked up.
+static guint32 fold_number(GHashTable *numbers, gint64 key, guint32 *n)
+{
+    guint32 number = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, &key));
+    if (number != 0)
+        return number - 1;
+    gint64 *own = g_new(gint64, 1);
+    *own = key;
+    g_hash_table_insert(numbers, own, GUINT_TO_POINTER(++*n));
+    return *n - 1;
+}
+
+static GHashTable *fold_numbers_new(void)
+{
+    return g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
+}
+
+// Resources: links that every collective uses alike are one.
 static guint32 fold_uses(StepFold *fold)
 {
-    FoldResources resources = {.ids = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL)};
-    for (guint i = 0; i < fold->siblings.all->len; i++) {
-        const StepCollective *own = step_siblings_get(&fold->siblings, i);
+    const StepSiblings *siblings = &fold->siblings;
+    g_autoptr(GHashTable) links = fold_numbers_new();
+    g_autoptr(GHashTable) resources = fold_numbers_new();
+    g_autoptr(GArray) hashes =
+        g_array_new(FALSE, TRUE, sizeof(guint64)); // [link]: of who uses it and how much
+    guint32 n = 0, n_resources = 0;
+    for (guint i = 0; i < siblings->all->len; i++) {
+        const StepCollective *own = step_siblings_get(siblings, i);
+        for (guint j = 0; j < own->shares->len; j++) {
+            const StepLinkShare *share = &g_array_index(own->shares, StepLinkShare, j);
+            guint32 link = fold_number(links, fold_key(own, share), &n);
+            if (link >= hashes->len)
+                g_array_set_size(hashes, link + 1);
+            guint64 *hash = &g_array_index(hashes, guint64, link);
+            *hash = hash_add(hash_add(*hash, i), share->share);
+        }
+    }
+    g_autofree guint32 *last = g_new(guint32, n + 1); // [resource]: the collective that has it already
+    for (guint32 i = 0; i <= n; i++)
+        last[i] = G_MAXUINT32;
+    for (guint i = 0; i < siblings->all->len; i++) {
+        const StepCollective *own = step_siblings_get(siblings, i);
         GArray *uses = g_array_new(FALSE, FALSE, sizeof(SimUse));
         for (guint j = 0; j < own->shares->len; j++) {
             const StepLinkShare *share = &g_array_index(own->shares, StepLinkShare, j);
-            SimUse use = {fold_resource(&resources, own, share), share->share};
+            guint32 link = fold_number(links, fold_key(own, share), &n);
+            gint64 key = (gint64)g_array_index(hashes, guint64, link);
+            SimUse use = {fold_number(resources, key, &n_resources), share->share};
+            if (last[use.resource] == i)
+                continue;
+            last[use.resource] = i;
             g_array_append_val(uses, use);
         }
         g_ptr_array_add(fold->uses, uses);
     }
-    g_hash_table_unref(resources.ids);
-    return resources.n;
+    return n_resources;
 }
 
 static void fold_meetings(StepFold *fold)

@@ -201,7 +201,7 @@ gboolean step_groups_init(StepGroups *groups, const StepJob *job, const StepLowe
                           SimEngine *engine, SimStreams *streams, GError **error)
 {
     *groups = (StepGroups){.job = job, .lowered = lowered, .streams = streams};
-    sim_network_init(&groups->network, engine, job->chunk, groups_delivered, groups);
+    sim_network_init(&groups->network, engine, lowered->chunk, groups_delivered, groups);
     coll_fabric_init(&groups->fabric, job->machine->graph, &groups->network);
     if (job->nccl)
         coll_nccl_init(&groups->nccl, &job->machine->tuning, job->machine->graph, job->algorithm,

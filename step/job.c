@@ -10,7 +10,6 @@ StepJob *step_job_new(void)
 {
     StepJob *job = g_new0(StepJob, 1);
     step_plan_init(&job->plan);
-    job->chunk = COLL_CHUNK_DEFAULT;
     job->counting = MODEL_COUNT_6N_ATTENTION;
     job->precision = TOPO_PRECISION_BF16;
     job->update = STEP_UPDATE_MEMORY;

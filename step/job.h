@@ -45,7 +45,7 @@ typedef struct {
     gboolean nccl; // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
     const CollAlgo *algorithm; // borrowed: of the table, for all-reduce; NULL: NCCL's choice, or the ring
     const char *protocol;      // static: NCCL's protocol; NULL: its choice
-    gint64 chunk;              // bytes, of messages
+    gint64 chunk;              // bytes, of messages; 0: as step/lower.h chooses
     // Compute.
     double efficiency;        // fraction of peak of all model FLOPs; 0: by operator
     StepFramework *framework; // owned; NULL with an efficiency

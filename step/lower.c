@@ -2,6 +2,7 @@
 #include "step/lower.h"
 
 #include "base/error.h"
+#include "coll/measure.h"
 #include "step/lowering.h"
 
 static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *items, guint32 stage)
@@ -193,6 +194,30 @@ gboolean step_lower_check_spans(const StepJob *job, const StepLowered *lowered, 
         spans, job->plan.gpus, STEP_LOWER_SPANS);
 }
 
+static gint64 lower_chunk(const StepJob *job, const StepLowered *lowered)
+{
+    if (job->chunk > 0)
+        return job->chunk;
+    double bytes = 0, ranks = (double)job->plan.gpus / job->plan.pp;
+    guint32 dimensions = 0; // a bit each; both ends of a send are one
+    for (guint stage = 0; stage < lowered->programs->len; stage++) {
+        const SimProgram *program = lowered->programs->pdata[stage];
+        for (guint32 i = 0; i < program->ops->len; i++) {
+            const SimOp *op = sim_program_op(program, i);
+            if (op->work != SIM_WORK_JOINT)
+                continue;
+            bytes += 2 * ranks * (double)op->bytes;
+            dimensions |= 1u << MIN(op->dimension, STEP_GROUPS);
+        }
+    }
+    if ((dimensions & (dimensions - 1)) == 0)
+        return COLL_CHUNK_DEFAULT;
+    gint64 chunk = 65536;
+    while (chunk < COLL_CHUNK_DEFAULT && (double)chunk * STEP_LOWER_CHUNKS < bytes)
+        chunk *= 2;
+    return chunk;
+}
+
 void step_lower(const StepJob *job, StepLowered *lowered)
 {
     const StepPlan *plan = &job->plan;
@@ -205,6 +230,7 @@ void step_lower(const StepJob *job, StepLowered *lowered)
     lowered->runs = g_new(guint32, plan->gpus);
     for (guint32 rank = 0; rank < plan->gpus; rank++)
         lowered->runs[rank] = step_place_of(plan, rank).at[STEP_DIMENSION_PP];
+    lowered->chunk = lower_chunk(job, lowered);
     step_items_clear(&items);
 }
 

@@ -208,6 +208,13 @@ static void step_run_folding(const StepRun *run, StepResult *result)
             "folded: one rank of each of %u stages stands for all; %u collectives of different "
             "kind, size or place, of which %u were measured by messages and %u found in the cache",
             result->tracks, siblings->all->len, siblings->measured, siblings->found));
+    if (run->fold.flows.slowed > 0)
+        g_ptr_array_add(
+            result->assumptions,
+            g_strdup_printf(
+                "folded: collectives that want the same links share them max-min: %" G_GUINT64_FORMAT
+                " times one was slowed",
+                run->fold.flows.slowed));
     if (worst > 0.001)
         g_ptr_array_add(
             result->assumptions,

@@ -158,11 +158,16 @@ static guint64 siblings_signature(const Measuring *run, Kin *kin)
     return kin->signature;
 }
 
+static gboolean siblings_exact(const StepSiblings *siblings)
+{
+    return siblings->job->plan.gpus <= STEP_SIBLINGS_EXACT;
+}
+
 // Finds for every collective one that lies alike, so that only that one is measured.
 static void siblings_match(Measuring *run)
 {
     GArray *all = run->siblings->all;
-    for (guint32 i = 0; i < all->len; i++) {
+    for (guint32 i = 0; i < all->len && !siblings_exact(run->siblings); i++) {
         StepCollective *own = &g_array_index(all, StepCollective, i);
         if (own->known)
             continue;
@@ -223,7 +228,20 @@ static guint32 siblings_class(const TopoGraph *graph, const TopoLink *link)
            topo_graph_node(graph, link->to)->kind;
 }
 
-// What of the time was busy, by kind of link and owner; before is the busy time of every link so far.
+// What of the time each link was busy; before is the busy time of every link so far.
+static void siblings_links(const Measuring *run, StepCollective *own, const Ps *before)
+{
+    const TopoGraph *graph = run->siblings->job->machine->graph;
+    own->shares = g_array_new(FALSE, FALSE, sizeof(StepLinkShare));
+    for (guint32 i = 0; own->time > 0 && i < graph->links->len; i++) {
+        double share = (double)(run->network.link_busy[i] - before[i]) / (double)own->time;
+        StepLinkShare use = {i, STEP_OWNER_LINK, (guint32)(MIN(share, 1) * SIM_SHARE_ONE)};
+        if (use.share > 0)
+            g_array_append_val(own->shares, use);
+    }
+}
+
+// The same by kind of link and owner.
 static void siblings_shares(const Measuring *run, StepCollective *own, const Ps *before)
 {
     enum { CLASSES = TOPO_LINK_CLASSES * TOPO_NODE_KINDS * TOPO_NODE_KINDS, OWNERS = STEP_OWNER_POOL + 1 };
@@ -276,7 +294,10 @@ static void siblings_run(Measuring *run, StepCollective *own, Ps *before)
     own->time = run->last - start;
     own->spread = run->last - run->first;
     own->messages = run->network.messages - messages;
-    siblings_shares(run, own, before);
+    if (siblings_exact(run->siblings))
+        siblings_links(run, own, before);
+    else
+        siblings_shares(run, own, before);
     run->siblings->measured++;
 }
 
@@ -343,7 +364,7 @@ gboolean step_siblings_measure(StepSiblings *siblings, GError **error)
         return TRUE;
     Measuring run = {.siblings = siblings};
     sim_engine_init(&run.engine, job->queue);
-    sim_network_init(&run.network, &run.engine, job->chunk, siblings_delivered, &run);
+    sim_network_init(&run.network, &run.engine, siblings->lowered->chunk, siblings_delivered, &run);
     coll_fabric_init(&run.fabric, job->machine->graph, &run.network);
     if (job->nccl)
         coll_nccl_init(&run.nccl, &job->machine->tuning, job->machine->graph, job->algorithm, job->protocol);

@@ -22,7 +22,12 @@ typedef enum {
     STEP_OWNER_OTHER,
     STEP_OWNER_MIXED,
     STEP_OWNER_POOL,
+    STEP_OWNER_LINK, // one link by itself: class is its id. Small machines are followed link by link.
 } StepOwner;
+
+// Machines of up to so many GPUs are followed link by link, and every stage's collectives are measured by
+// themselves.
+enum { STEP_SIBLINGS_EXACT = 256 };
 
 // A kind of link of an owner, and the share of the collective's time in which the busiest of them (of a pool:
 // the mean) was busy, in parts of SIM_SHARE_ONE.

@@ -48,7 +48,7 @@ static gboolean check_job(const StepJob *job, const StepLowered *lowered, gboole
         for (guint32 i = 0; i < program->ops->len; i++) {
             const SimOp *op = sim_program_op(program, i);
             if (op->work == SIM_WORK_JOINT)
-                events += sends * (sends + (double)op->bytes / (double)job->chunk);
+                events += sends * (sends + (double)op->bytes / (double)lowered->chunk);
         }
         events += program->ops->len * (double)job->plan.gpus;
     }
