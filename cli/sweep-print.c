@@ -47,6 +47,8 @@ static void print_cells(GPtrArray *cells, const TimelinePoint *point)
     print_add(cells, g_strdup_printf("%.0f", print_value(point, "tokens_per_s")));
     print_add(cells, units_format_seconds(print_value(point, "compute_s")));
     print_add(cells, units_format_seconds(print_value(point, "exposed_comm_s")));
+    print_add(cells, g_strdup_printf("%.1f %%", 100 * print_value(point, "exposed_comm_s") /
+                                                    MAX(print_value(point, "step_s"), 1e-12)));
     print_add(cells, units_format_seconds(print_value(point, "idle_s")));
     print_add(cells, units_format_binary(print_value(point, "memory_peak_bytes")));
     print_add(cells, g_strdup(print_fits(point) ? "yes" : "no"));
@@ -93,8 +95,8 @@ static void print_ends(const ScenarioGrid *grid, const SweepRun *run)
 
 void sweep_print_table(const ScenarioGrid *grid, const SweepRun *run, const char *name)
 {
-    static const char *const heads[] = {"step",    "MFU",  "tokens/s", "compute",
-                                        "exposed", "idle", "memory",   "fits"};
+    static const char *const heads[] = {"step",    "MFU",  "tokens/s", "compute", "exposed",
+                                        "of step", "idle", "memory",   "fits"};
     guint axes = grid->axes->len, columns = axes + G_N_ELEMENTS(heads);
     g_autoptr(GPtrArray) lines = g_ptr_array_new_with_free_func((GDestroyNotify)g_ptr_array_unref);
     g_autofree guint *widths = g_new0(guint, columns);

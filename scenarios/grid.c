@@ -99,13 +99,29 @@ static gboolean grid_count(ScenarioGrid *grid, const Ini *ini, GError **error)
     return TRUE;
 }
 
+// "section.key" of an assignment that ini_set has taken. Caller frees.
+static char *grid_set_name(const char *set)
+{
+    g_auto(GStrv) sides = g_strsplit(set, "=", 2);
+    g_auto(GStrv) words = g_strsplit(sides[0], ".", 2);
+    return g_strconcat(g_strstrip(words[0]), ".", g_strstrip(words[1]), NULL);
+}
+
+// When a key was first set: its place among the names, or their number.
+static guint grid_set_place(const GPtrArray *names, const char *section, const char *key)
+{
+    g_autofree char *name = g_strconcat(section, ".", key, NULL);
+    guint i = 0;
+    while (i < names->len && strcmp(names->pdata[i], name) != 0)
+        i++;
+    return i;
+}
+
 // --set without what is an axis by now.
 static void grid_add_sets(ScenarioGrid *grid, const char *const *sets)
 {
     for (guint i = 0; sets != NULL && sets[i] != NULL; i++) {
-        g_auto(GStrv) sides = g_strsplit(sets[i], "=", 2);
-        g_auto(GStrv) words = g_strsplit(sides[0], ".", 2);
-        g_autofree char *name = g_strconcat(g_strstrip(words[0]), ".", g_strstrip(words[1]), NULL);
+        g_autofree char *name = grid_set_name(sets[i]);
         gboolean axis = FALSE;
         for (guint j = 0; j < grid->axes->len; j++)
             axis = axis || strcmp(((ScenarioAxis *)grid->axes->pdata[j])->name, name) == 0;
@@ -117,6 +133,29 @@ static void grid_add_sets(ScenarioGrid *grid, const char *const *sets)
 static int grid_compare(gconstpointer a, gconstpointer b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+// Every key: an axis or not. First those of the file, then those of --set in the order in which they came.
+static gboolean grid_add_entries(ScenarioGrid *grid, const Ini *ini, const char *const *sets, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new_with_free_func(g_free);
+    for (guint i = 0; sets != NULL && sets[i] != NULL; i++)
+        g_ptr_array_add(names, grid_set_name(sets[i]));
+    const char *section, *key, *value;
+    for (guint pass = 0; pass <= names->len; pass++) {
+        guint wanted = pass == 0 ? names->len : pass - 1; // the file's own come first
+        for (guint i = 0; ini_peek(ini, i, &section, &key, &value); i++) {
+            if (grid_set_place(names, section, key) != wanted)
+                continue;
+            if (scenario_grid_is_list(section, value)) {
+                if (!grid_add_axis(grid, ini, section, key, value, error))
+                    return FALSE;
+            } else if (strcmp(section, "scenario") != 0) {
+                g_ptr_array_add(grid->entries, g_strconcat(section, ".", key, "=", value, NULL));
+            }
+        }
+    }
+    return TRUE;
 }
 
 ScenarioGrid *scenario_grid_new(Ini *ini, const char *const *sets, gboolean zip, GError **error)
@@ -131,15 +170,8 @@ ScenarioGrid *scenario_grid_new(Ini *ini, const char *const *sets, gboolean zip,
     grid->sets = g_ptr_array_new_with_free_func(g_free);
     grid->axes = g_ptr_array_new_with_free_func(grid_free_axis);
     grid->entries = g_ptr_array_new_with_free_func(g_free);
-    const char *section, *key, *value;
-    for (guint i = 0; ini_peek(ini, i, &section, &key, &value); i++) {
-        if (scenario_grid_is_list(section, value)) {
-            if (!grid_add_axis(grid, ini, section, key, value, error))
-                return NULL;
-        } else if (strcmp(section, "scenario") != 0) {
-            g_ptr_array_add(grid->entries, g_strconcat(section, ".", key, "=", value, NULL));
-        }
-    }
+    if (!grid_add_entries(grid, ini, sets, error))
+        return NULL;
     g_ptr_array_sort(grid->entries, grid_compare);
     grid_add_sets(grid, sets);
     return grid_count(grid, ini, error) ? g_steal_pointer(&grid) : NULL;

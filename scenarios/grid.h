@@ -2,8 +2,8 @@
 //
 // A key whose value holds ';' is an axis: "bucket = 1 MiB; 25 MiB". Exceptions are [scenario] and [nccl],
 // where ';' means something else. A ';' at the end counts for nothing, so "25 MiB;" is an axis of one value.
-// Axes stand in the order of the file, then of --set; a grid is their product, the last one fastest, or, as
-// zip, the first values of all, the second of all, and so on.
+// Axes stand in the order of the file, then those of --set as they were typed; a grid is their product, the
+// last one fastest, or, as zip, the first values of all, the second of all, and so on.
 #pragma once
 
 #include <glib.h>
