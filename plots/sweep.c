@@ -25,8 +25,10 @@ typedef struct {
     GPtrArray *x, *others; // of char *: values in the order of the grid; owned
     guint *at, *line;      // [row]: places in the two; owned
     gboolean map;
-    double unit; // the figure is divided by it
-    char *words; // owned: "length of the step (ms)"
+    double unit;     // the figure is divided by it
+    char *words;     // owned: "length of the step (ms)"
+    double low, top; // of the figures, in their unit
+    gboolean high;   // on a logarithmic axis
 } Picture;
 
 static void picture_clear(Picture *picture)
@@ -187,18 +189,62 @@ static double picture_figure(const Picture *picture, const TimelinePointsRow *ro
     return row->out->error != NULL ? (double)NAN : row->out->values[picture->metric] / picture->unit;
 }
 
-// Whether the figures want a logarithmic axis: twenty-fold at least.
-static gboolean picture_is_high(const Picture *picture)
+// The figures' smallest and largest, and whether they want a logarithmic axis: twenty-fold at least.
+static void picture_measure(Picture *picture)
 {
-    double low = INFINITY, high = 0;
+    picture->low = INFINITY;
+    picture->top = 0;
     for (guint i = 0; i < picture->points->rows->len; i++) {
         double figure = picture_figure(picture, picture->points->rows->pdata[i]);
-        if (isnan(figure))
-            continue;
-        low = MIN(low, figure);
-        high = MAX(high, figure);
+        if (isfinite(figure)) {
+            picture->low = MIN(picture->low, figure);
+            picture->top = MAX(picture->top, figure);
+        }
     }
-    return low > 0 && high >= 20 * low;
+    picture->high = picture->low > 0 && isfinite(picture->low) && picture->top >= 20 * picture->low;
+}
+
+// A range a little wider than low..top.
+static void picture_range(GString *out, const char *name, double low, double top, gboolean log)
+{
+    double gap = log ? pow(top / low, 0.03) : MAX(top - low, 1e-9) * 0.03;
+    g_string_append_printf(out, "set %s [", name);
+    picture_number(out, log ? low / gap : low - gap);
+    g_string_append_c(out, ':');
+    picture_number(out, log ? top * gap : top + gap);
+    g_string_append(out, "]\n");
+}
+
+// Labels at 1, 2 and 5 of each decade: gnuplot's own are too few for a short axis.
+static void picture_decades(const Picture *picture, GString *out)
+{
+    static const double steps[] = {1, 2, 5};
+    g_string_append(out, "set ytics (");
+    for (int decade = -15; decade <= 30; decade++)
+        for (guint i = 0; i < G_N_ELEMENTS(steps); i++) {
+            double at = steps[i] * pow(10, decade);
+            if (at < picture->low / 3 || at > picture->top * 3)
+                continue;
+            if (out->str[out->len - 1] != '(')
+                g_string_append(out, ", ");
+            picture_number(out, at);
+        }
+    g_string_append(out, ")\n");
+}
+
+// Of the lines' two axes. Figures that are no logarithms start at 0.
+static void picture_ranges(const Picture *picture, const double *numbers, gboolean log, GString *out)
+{
+    double low = 0, top = picture->x->len - 1.0;
+    for (guint i = 0; numbers != NULL && i < picture->x->len; i++) {
+        low = i == 0 ? numbers[i] : MIN(low, numbers[i]);
+        top = i == 0 ? numbers[i] : MAX(top, numbers[i]);
+    }
+    picture_range(out, "xrange", low, top, log);
+    if (!picture->high)
+        return;
+    picture_range(out, "yrange", picture->low, picture->top, TRUE);
+    picture_decades(picture, out);
 }
 
 static void picture_lines(const Picture *picture, GString *out)
@@ -206,6 +252,7 @@ static void picture_lines(const Picture *picture, GString *out)
     g_autofree double *numbers = plot_sweep_numbers(picture->x);
     gboolean log = numbers != NULL && plot_sweep_is_log(numbers, picture->x->len);
     picture_ticks(out, "xtics", picture->x, numbers);
+    picture_ranges(picture, numbers, log, out);
     g_string_append_printf(out, "%sarray titles[%u]\n", log ? "set logscale x\n" : "", picture->others->len);
     for (guint line = 0; line < picture->others->len; line++) {
         g_autofree char *title = plot_quote(picture->others->pdata[line]);
@@ -241,7 +288,10 @@ static void picture_map(const Picture *picture, GString *out)
         picture_number(out, cells[i]);
         g_string_append_c(out, '\n');
     }
-    g_string_append_printf(out, "EOD\nlines = 0\ncolumns = %u\nrows = %u\n", columns, rows);
+    g_string_append_printf(out, "EOD\nlines = 0\ncolumns = %u\nrows = %u\nbright = ", columns, rows);
+    picture_number(out,
+                   picture->high ? sqrt(picture->low * picture->top) : (picture->low + picture->top) / 2);
+    g_string_append_c(out, '\n');
 }
 
 // Whether there is a metric of this name.
@@ -272,6 +322,7 @@ gboolean plot_sweep_write(const char *database, const PlotSweep *what, const cha
     g_auto(Picture) picture = {0};
     if (!picture_init(&picture, points, what, database, error))
         return FALSE;
+    picture_measure(&picture);
     g_autofree char *words = g_strdup_printf("%s: %s", points->name, picture.words);
     g_autofree char *heading = plot_quote(words), *figure = plot_quote(picture.words);
     g_autofree char *x = plot_quote(points->axes->pdata[0]);
@@ -281,7 +332,7 @@ gboolean plot_sweep_write(const char *database, const PlotSweep *what, const cha
     g_autofree char *others = g_string_free(rest, FALSE), *quoted = plot_quote(others);
     g_autoptr(GString) preamble = g_string_new(NULL);
     g_string_append_printf(preamble, "heading = %s\nfigure = %s\nacross = %s\nothers = %s\nhigh = %d\n",
-                           heading, figure, x, points->zip ? "''" : quoted, picture_is_high(&picture));
+                           heading, figure, x, points->zip ? "''" : quoted, picture.high);
     if (picture.map)
         picture_map(&picture, preamble);
     else
