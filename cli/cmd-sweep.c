@@ -61,7 +61,7 @@ static void sweep_sum_failures(const ScenarioGrid *grid, const SweepRun *run, GE
     while (((TimelinePoint *)run->points->pdata[first])->error == NULL)
         first++;
     g_autofree char *words = scenario_grid_words(grid, first);
-    base_error_set(error, BASE_ERROR_FAILED, NULL, "%u of %u points failed; %s, %s: %s", run->failed,
+    base_error_set(error, BASE_ERROR_FAILED, NULL, "%u of %u points failed; %s %s: %s", run->failed,
                    grid->points, run->failed == 1 ? "it is" : "the first is", words,
                    ((TimelinePoint *)run->points->pdata[first])->error);
 }

@@ -207,7 +207,7 @@ static void picture_measure(Picture *picture)
 // A range a little wider than low..top.
 static void picture_range(GString *out, const char *name, double low, double top, gboolean log)
 {
-    double gap = log ? pow(top / low, 0.03) : MAX(top - low, 1e-9) * 0.03;
+    double gap = log ? pow(top / low, 0.03) : top > low ? (top - low) * 0.03 : MAX(fabs(low) * 0.1, 0.5);
     g_string_append_printf(out, "set %s [", name);
     picture_number(out, log ? low / gap : low - gap);
     g_string_append_c(out, ':');
@@ -323,6 +323,10 @@ gboolean plot_sweep_write(const char *database, const PlotSweep *what, const cha
     if (!picture_init(&picture, points, what, database, error))
         return FALSE;
     picture_measure(&picture);
+    if (isinf(picture.low))
+        return base_error_set(error, BASE_ERROR_FAILED, database,
+                              "found no point with a figure: all of them failed, or none has %s",
+                              what->metric);
     g_autofree char *words = g_strdup_printf("%s: %s", points->name, picture.words);
     g_autofree char *heading = plot_quote(words), *figure = plot_quote(picture.words);
     g_autofree char *x = plot_quote(points->axes->pdata[0]);
