@@ -10,7 +10,8 @@ static char suggest_fold(char c)
     return c == '_' ? '-' : g_ascii_tolower(c);
 }
 
-static guint suggest_distance(const char *a, const char *b)
+// From a to b, or to what b starts with.
+static guint suggest_distance(const char *a, const char *b, gboolean start)
 {
     size_t n = strlen(a), m = strlen(b);
     if (n > LONGEST || m > LONGEST)
@@ -29,15 +30,20 @@ static guint suggest_distance(const char *a, const char *b)
             now[j] = best;
         }
     }
-    return rows[n % 3][m];
+    guint least = rows[n % 3][m];
+    for (size_t j = 0; start && j < m; j++)
+        least = MIN(least, rows[n % 3][j]);
+    return least;
 }
 
-// The first name that starts with word, which is then half typed.
+// The first name that starts with word, which is then half typed; or nearly so.
 static const char *suggest_start(const char *word, const char *const *names)
 {
-    for (; strlen(word) >= 3 && *names != NULL; names++)
-        if (g_ascii_strncasecmp(*names, word, strlen(word)) == 0)
-            return *names;
+    size_t length = strlen(word);
+    for (guint edits = 0; edits <= 1 && length >= (edits == 0 ? 3 : 5); edits++)
+        for (const char *const *name = names; *name != NULL; name++)
+            if (suggest_distance(word, *name, TRUE) <= edits)
+                return *name;
     return NULL;
 }
 
@@ -47,7 +53,7 @@ const char *suggest_find(const char *word, const char *const *names)
     const char *const *known = names;
     guint least = (guint)MAX(strlen(word) / 3, 1) + 1;
     for (; *names != NULL; names++) {
-        guint distance = suggest_distance(word, *names);
+        guint distance = suggest_distance(word, *names, FALSE);
         if (distance < least) {
             least = distance;
             nearest = *names;

@@ -13,12 +13,12 @@ static void collective_row_clear(gpointer data)
     g_free(((CollectiveRow *)data)->label);
 }
 
-// busbw / algbw of nccl-tests (its PERFORMANCE.md): 2 (p - 1)/p for all-reduce, 1 for broadcast and
+// busbw / algbw of nccl-tests (its PERFORMANCE.md): 2 (p - 1)/p for all-reduce, 1 for broadcast, reduce and
 // send/receive, (p - 1)/p for the others.
 static double collective_bus_factor(CollOp op, guint32 ranks)
 {
     double p = ranks;
-    if (op == COLL_OP_BROADCAST || op == COLL_OP_SEND_RECV)
+    if (op == COLL_OP_BROADCAST || op == COLL_OP_REDUCE || op == COLL_OP_SEND_RECV)
         return 1;
     return (op == COLL_OP_ALL_REDUCE ? 2 : 1) * (p - 1) / p;
 }

@@ -122,7 +122,8 @@ gboolean collective_options_read(CollectiveOptions *options, int argc, char **ar
         {"machine", 0, 0, G_OPTION_ARG_STRING, &options->machine, "Machine to run on", "NAME|FILE"},
         {"ranks", 0, 0, G_OPTION_ARG_INT64, &options->ranks, "How many of its GPUs (default: all)", "N"},
         {"op", 0, 0, G_OPTION_ARG_STRING, &options->op,
-         "all-reduce (default), reduce-scatter, all-gather, all-gather-payload, broadcast, all-to-all, "
+         "all-reduce (default), reduce-scatter, all-gather, all-gather-payload, broadcast, reduce, "
+         "all-to-all, "
          "send-recv",
          "OP"},
         {"algorithm", 0, 0, G_OPTION_ARG_STRING, &options->algorithm,

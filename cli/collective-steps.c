@@ -86,7 +86,7 @@ gboolean collective_steps_print(const CollAlgo *algo, const CollShape *shape, GE
     for (guint32 rank = 0; rank < shape->ranks; rank++)
         g_string_free(print.finished[rank], TRUE);
     if (fine)
-        printf("checked: every rank holds every contribution once, after %" G_GUINT64_FORMAT " messages\n\n",
-               out.messages);
+        printf("checked: %s holds every contribution once, after %" G_GUINT64_FORMAT " messages\n\n",
+               shape->op == COLL_OP_REDUCE ? "rank 0" : "every rank", out.messages);
     return fine;
 }

@@ -1,8 +1,9 @@
 // coll/algo.c: what algorithms have in common.
 #include "coll/algo.h"
 
-const char *const COLL_OP_NAMES[] = {"all-reduce", "reduce-scatter", "all-gather", "all-gather-payload",
-                                     "broadcast",  "all-to-all",     "send-recv",  NULL};
+const char *const COLL_OP_NAMES[] = {"all-reduce",         "reduce-scatter", "all-gather",
+                                     "all-gather-payload", "broadcast",      "all-to-all",
+                                     "send-recv",          "reduce",         NULL};
 
 guint32 coll_algo_no_switches(const CollShape *shape)
 {

@@ -24,6 +24,7 @@ typedef enum {
     COLL_OP_BROADCAST,          // every rank ends with rank 0's vector
     COLL_OP_ALL_TO_ALL,         // rank r ends with the r-th part of every rank's vector of bytes
     COLL_OP_SEND_RECV,          // rank r ends with the vector of bytes of rank r - 1
+    COLL_OP_REDUCE,             // rank 0 ends with the sum of all
     COLL_OPS,
 } CollOp;
 

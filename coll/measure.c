@@ -111,6 +111,28 @@ gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const
     return fine;
 }
 
+guint64 coll_measure_count(const TopoMachine *machine, CollOp op, gint64 bytes)
+{
+    guint32 ranks = machine->graph->gpus->len;
+    g_autofree guint32 *members = g_new(guint32, ranks);
+    for (guint32 i = 0; i < ranks; i++)
+        members[i] = i;
+    CollShape shape = {.op = op,
+                       .ranks = ranks,
+                       .island = coll_fabric_island(machine->graph, members, ranks),
+                       .bytes = bytes};
+    CollChoice choice;
+    CollNccl nccl;
+    if (machine->tuning.present) {
+        coll_nccl_init(&nccl, &machine->tuning, machine->graph, NULL, NULL);
+        coll_nccl_choose(&nccl, &shape, &choice);
+    } else {
+        coll_choice_plain(NULL, &shape, &choice);
+    }
+    shape.chunks = choice.chunks;
+    return choice.algo->messages(&shape);
+}
+
 gboolean coll_measure_machine(const TopoMachine *machine, CollOp op, gint64 bytes, const CollAlgo *algo,
                               const char *protocol, gboolean plain, const CollMeasureOptions *options,
                               CollMeasure *out, GError **error)

@@ -43,3 +43,7 @@ gboolean coll_measure_run(const TopoGraph *graph, CollOp op, gint64 bytes, const
 gboolean coll_measure_machine(const TopoMachine *machine, CollOp op, gint64 bytes, const CollAlgo *algo,
                               const char *protocol, gboolean plain, const CollMeasureOptions *options,
                               CollMeasure *out, GError **error);
+
+// How many messages coll_measure_machine would simulate with what is chosen: nearly all of its cost.
+// (Machines whose cables carry several rings send more; these are small.)
+guint64 coll_measure_count(const TopoMachine *machine, CollOp op, gint64 bytes);

@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "coll/way.h"
-#include "topo/route.h"
 
 const char *const COLL_NCCL_PROTOCOLS[] = {"ll", "ll128", "simple", NULL};
 
 enum { LL, LL128, SIMPLE };
-enum { LOCAL_MAX = 4 };   // ranks of an island up to which its switch does not add
-enum { NEIGHBOURS = 64 }; // of an island, whose links are looked at
+enum { LOCAL_MAX = 4 }; // ranks of an island up to which its switch does not add
 
 // NCCL's latencies of a hop, ps (tuning.cc, release 2.30): by protocol; NVLink, PCIe, network, network in
 // trees.
@@ -45,63 +43,6 @@ double coll_nccl_steps(CollOp op, guint32 islands)
     return whole + ((double)islands / (double)(1u << whole) - 1);
 }
 
-// The latency of the links from one GPU to another, and the least bandwidth there; FALSE: no way.
-static gboolean coll_nccl_measure(TopoRouter *router, const TopoGraph *graph, guint32 from, guint32 to,
-                                  GArray *links, Ps *latency, double *rate, TopoLinkClass *class)
-{
-    g_array_set_size(links, 0);
-    *latency = 0;
-    *rate = G_MAXDOUBLE;
-    if (!topo_router_find(router, topo_graph_gpu(graph, from), topo_graph_gpu(graph, to), links))
-        return FALSE;
-    for (guint l = 0; l < links->len; l++) {
-        const TopoLink *link = topo_graph_link(graph, g_array_index(links, guint32, l));
-        *latency += link->latency;
-        *rate = MIN(*rate, link->bandwidth);
-        if (class != NULL && link->class != TOPO_LINK_NVLINK)
-            *class = link->class == TOPO_LINK_CPU ? TOPO_LINK_PCIE : link->class;
-    }
-    return TRUE;
-}
-
-void coll_nccl_init(CollNccl *nccl, const MachineTuning *constants, const TopoGraph *graph,
-                    const CollAlgo *algo, const char *protocol)
-{
-    guint32 gpus = graph->gpus->len, own = topo_graph_node(graph, topo_graph_gpu(graph, 0))->island,
-            island = 1;
-    while (own != G_MAXUINT32 && island < gpus &&
-           topo_graph_node(graph, topo_graph_gpu(graph, island))->island == own)
-        island++;
-    *nccl = (CollNccl){.nccl = constants,
-                       .algo = algo,
-                       .protocol = protocol,
-                       .island = island,
-                       .inside_rate = G_MAXDOUBLE,
-                       .across_rate = G_MAXDOUBLE,
-                       .inside_class = TOPO_LINK_NVLINK};
-    g_autoptr(TopoRouter) router = topo_router_new(graph, 1);
-    g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(guint32));
-    guint32 pairs = MIN(island, NEIGHBOURS), found = 0;
-    Ps latency = 0, sum = 0;
-    double rate = 0;
-    for (guint32 i = 0; island > 1 && i < pairs; i++) {
-        if (!coll_nccl_measure(router, graph, i, (i + 1) % island, links, &latency, &rate,
-                               i == 0 ? &nccl->inside_class : NULL))
-            continue;
-        sum += latency;
-        nccl->inside_rate = MIN(nccl->inside_rate, rate);
-        found++;
-    }
-    nccl->inside = found > 0 ? sum / found : 0;
-    if (gpus > 1 && coll_nccl_measure(router, graph, 0, gpus - 1, links, &latency, &rate, NULL)) {
-        nccl->across = nccl->rail = latency;
-        nccl->across_rate = rate;
-    }
-    for (guint32 i = 0; gpus > island && gpus % island == 0 && i < pairs; i++)
-        if (coll_nccl_measure(router, graph, i, gpus - island + i, links, &latency, &rate, NULL))
-            nccl->rail = i == 0 ? latency : MAX(nccl->rail, latency);
-}
-
 static MachineTuningOp coll_nccl_op(CollOp op)
 {
     switch (op) {
@@ -114,6 +55,8 @@ static MachineTuningOp coll_nccl_op(CollOp op)
         return MACHINE_TUNING_ALL_GATHER;
     case COLL_OP_BROADCAST:
         return MACHINE_TUNING_BROADCAST;
+    case COLL_OP_REDUCE:
+        return MACHINE_TUNING_REDUCE;
     case COLL_OP_ALL_TO_ALL:
     case COLL_OP_SEND_RECV:
     case COLL_OPS:
@@ -143,6 +86,7 @@ static const CollAlgo *coll_nccl_algo(const CollNccl *nccl, const CollShape *sha
             return &COLL_DOUBLE_TREE;
         return across ? &COLL_RAILS : ring;
     case COLL_OP_BROADCAST:
+    case COLL_OP_REDUCE:
         return &COLL_CHAIN;
     case COLL_OP_ALL_TO_ALL:
     case COLL_OP_SEND_RECV:
@@ -246,21 +190,36 @@ static double coll_nccl_measured(const CollNccl *nccl, const CollShape *shape, c
     return coll_nccl_latency(nccl, &c, &way);
 }
 
+// What was measured of an operation, or of the one that stands for it. NULL: nothing.
+static const MachineTuningFit *coll_nccl_fit(const CollNccl *nccl, const CollShape *shape)
+{
+    guint32 ranks = shape->ranks, islands = coll_islands(shape);
+    const MachineTuningFit *fit = machine_tuning_find(nccl->nccl, coll_nccl_op(shape->op), ranks, islands);
+    if (fit == NULL && shape->op == COLL_OP_REDUCE)
+        fit = machine_tuning_find(nccl->nccl, MACHINE_TUNING_BROADCAST, ranks, islands);
+    if (fit == NULL && (shape->op == COLL_OP_REDUCE || shape->op == COLL_OP_BROADCAST))
+        fit = machine_tuning_find(nccl->nccl, MACHINE_TUNING_ALL_GATHER, ranks, islands);
+    return fit;
+}
+
+// busbw / algbw of nccl-tests: what its bandwidths count.
+static double coll_nccl_factor(const CollShape *shape)
+{
+    double n = shape->ranks;
+    gboolean whole =
+        shape->op == COLL_OP_BROADCAST || shape->op == COLL_OP_REDUCE || shape->op == COLL_OP_SEND_RECV;
+    return shape->op == COLL_OP_ALL_REDUCE ? 2 * (n - 1) / n : whole ? 1 : (n - 1) / n;
+}
+
 static Candidate coll_nccl_candidate(const CollNccl *nccl, const CollShape *shape, const CollAlgo *algo,
                                      guint protocol)
 {
-    double n = shape->ranks;
     gboolean across = coll_islands(shape) > 1;
     Candidate c = {.algo = algo, .protocol = protocol, .way = coll_way_get(algo, shape)};
-    c.factor = shape->op == COLL_OP_ALL_REDUCE                                    ? 2 * (n - 1) / n
-               : shape->op == COLL_OP_BROADCAST || shape->op == COLL_OP_SEND_RECV ? 1
-                                                                                  : (n - 1) / n;
+    c.factor = coll_nccl_factor(shape);
     coll_nccl_hops(&c);
     c.alpha = coll_nccl_latency(nccl, &c, &c.way);
-    const MachineTuningFit *fit =
-        machine_tuning_find(nccl->nccl, coll_nccl_op(shape->op), across ? 0 : shape->ranks);
-    if (fit == NULL && shape->op == COLL_OP_BROADCAST)
-        fit = machine_tuning_find(nccl->nccl, MACHINE_TUNING_ALL_GATHER, across ? 0 : shape->ranks);
+    const MachineTuningFit *fit = coll_nccl_fit(nccl, shape);
     if (fit == NULL) { // what the links carry, to compare the protocols by
         c.estimate = across ? nccl->across_rate * coll_island(shape) : nccl->inside_rate;
         c.estimate *= (double)WIRE[protocol][1] / WIRE[protocol][0];

@@ -73,6 +73,7 @@ static guint32 coll_symbols_source(const CollSymbols *symbols, guint32 piece)
         return 0;
     case COLL_OP_ALL_REDUCE:
     case COLL_OP_REDUCE_SCATTER:
+    case COLL_OP_REDUCE:
     case COLL_OPS:
         break;
     }
@@ -97,6 +98,8 @@ static gboolean coll_symbols_promised(const CollSymbols *symbols, guint32 rank, 
         return piece % p == rank;
     case COLL_OP_SEND_RECV:
         return piece == (rank + p - 1) % p;
+    case COLL_OP_REDUCE:
+        return rank == 0;
     case COLL_OP_ALL_REDUCE:
     case COLL_OP_ALL_GATHER:
     case COLL_OP_ALL_GATHER_PAYLOAD:

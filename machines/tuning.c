@@ -7,8 +7,8 @@
 
 static const char SECTION[] = "nccl";
 
-const char *const MACHINE_TUNING_OP_NAMES[] = {"all_reduce", "all_gather", "reduce_scatter",
-                                               "all_to_all", "broadcast",  NULL};
+const char *const MACHINE_TUNING_OP_NAMES[] = {
+    "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "broadcast", "reduce", NULL};
 
 void machine_tuning_init(MachineTuning *tuning)
 {
@@ -27,35 +27,39 @@ void machine_tuning_clear(MachineTuning *tuning)
 
 static int machine_tuning_compare(gconstpointer a, gconstpointer b)
 {
-    guint32 x = ((const MachineTuningFit *)a)->ranks, y = ((const MachineTuningFit *)b)->ranks;
-    return (x > y) - (x < y);
+    const MachineTuningFit *x = a, *y = b;
+    if (x->ranks != y->ranks)
+        return x->ranks < y->ranks ? -1 : 1;
+    return (x->islands > y->islands) - (x->islands < y->islands);
+}
+
+static void machine_tuning_add(MachineTuning *tuning, MachineTuningOp op, const MachineTuningFit *fit)
+{
+    g_array_append_val(tuning->fits[op], *fit);
+    g_array_sort(tuning->fits[op], machine_tuning_compare);
 }
 
 void machine_tuning_set(MachineTuning *tuning, MachineTuningOp op, const MachineTuningFit *fit)
 {
     tuning->present = TRUE;
-    for (guint i = 0; i < tuning->fits[op]->len; i++) {
-        MachineTuningFit *own = &g_array_index(tuning->fits[op], MachineTuningFit, i);
-        if (own->ranks == fit->ranks) {
-            *own = *fit;
-            return;
-        }
-    }
-    g_array_append_val(tuning->fits[op], *fit);
-    g_array_sort(tuning->fits[op], machine_tuning_compare);
+    for (guint i = tuning->fits[op]->len; i > 0; i--)
+        if (g_array_index(tuning->fits[op], MachineTuningFit, i - 1).ranks == fit->ranks)
+            g_array_remove_index(tuning->fits[op], i - 1);
+    machine_tuning_add(tuning, op, fit);
 }
 
-const MachineTuningFit *machine_tuning_find(const MachineTuning *tuning, MachineTuningOp op, guint32 ranks)
+const MachineTuningFit *machine_tuning_find(const MachineTuning *tuning, MachineTuningOp op, guint32 ranks,
+                                            guint32 islands)
 {
     const MachineTuningFit *best = NULL;
     double nearest = 0;
     for (guint i = 0; i < tuning->fits[op]->len; i++) {
         const MachineTuningFit *fit = &g_array_index(tuning->fits[op], MachineTuningFit, i);
-        if ((fit->ranks == 0) != (ranks == 0))
+        if ((fit->ranks == 0) != (islands > 1))
             continue;
-        if (ranks == 0)
-            return fit;
-        double ratio = fit->ranks > ranks ? (double)fit->ranks / ranks : (double)ranks / fit->ranks;
+        double own = fit->ranks > 0 ? fit->ranks : fit->islands > 0 ? fit->islands : 2;
+        double asked = islands > 1 ? islands : ranks;
+        double ratio = own > asked ? own / asked : asked / own;
         if (best == NULL || ratio < nearest) {
             best = fit;
             nearest = ratio;
@@ -86,22 +90,37 @@ static gboolean machine_tuning_read_line(const char *text, gboolean across, cons
 }
 
 static gboolean machine_tuning_read_fit(MachineTuning *tuning, Ini *ini, const char *key, MachineTuningOp op,
-                                        guint32 ranks, GError **error)
+                                        guint32 ranks, guint32 islands, GError **error)
 {
     g_autofree char *text = NULL;
     if (!ini_get_text(ini, SECTION, key, INI_REQUIRED, &text, error))
         return FALSE;
     g_autofree char *where = ini_where(ini, SECTION, key);
     g_auto(GStrv) lines = g_strsplit(text, ";", -1);
-    MachineTuningFit fit = {.ranks = ranks, .lines = g_strv_length(lines)};
+    MachineTuningFit fit = {.ranks = ranks, .islands = islands, .lines = g_strv_length(lines)};
     if (fit.lines < 1 || fit.lines > MACHINE_TUNING_LINES)
         return base_error_set(error, BASE_ERROR_FAILED, where, "found %u lines, wanted one to four",
                               fit.lines);
     for (guint i = 0; i < fit.lines; i++)
         if (!machine_tuning_read_line(lines[i], ranks == 0, where, &fit.line[i], error))
             return FALSE;
-    machine_tuning_set(tuning, op, &fit);
+    machine_tuning_add(tuning, op, &fit);
     return TRUE;
+}
+
+// The operation that a key starts with: the longest name ("reduce_scatter_8" is not one of "reduce").
+static MachineTuningOp machine_tuning_find_op(const char *key)
+{
+    MachineTuningOp best = MACHINE_TUNING_OPS;
+    gsize longest = 0;
+    for (guint op = 0; op < MACHINE_TUNING_OPS; op++) {
+        gsize length = strlen(MACHINE_TUNING_OP_NAMES[op]);
+        if (length <= longest || strncmp(key, MACHINE_TUNING_OP_NAMES[op], length) != 0 || key[length] != '_')
+            continue;
+        longest = length;
+        best = (MachineTuningOp)op;
+    }
+    return best;
 }
 
 gboolean machine_tuning_read(MachineTuning *tuning, Ini *ini, GError **error)
@@ -114,20 +133,21 @@ gboolean machine_tuning_read(MachineTuning *tuning, Ini *ini, GError **error)
         return FALSE;
     g_auto(GStrv) keys = ini_keys(ini, SECTION);
     for (guint i = 0; keys[i] != NULL; i++) {
-        for (guint op = 0; op < MACHINE_TUNING_OPS; op++) {
-            gsize length = strlen(MACHINE_TUNING_OP_NAMES[op]);
-            if (strncmp(keys[i], MACHINE_TUNING_OP_NAMES[op], length) != 0 || keys[i][length] != '_')
-                continue;
-            const char *shape = keys[i] + length + 1;
-            guint64 ranks = 0;
-            gboolean across = strcmp(shape, "across") == 0;
-            if (!across && !g_ascii_string_to_unsigned(shape, 10, 2, 65536, &ranks, NULL))
-                return ini_refuse(ini, SECTION, keys[i], error,
-                                  "wanted %s_N (N ranks of an island) or %s_across",
-                                  MACHINE_TUNING_OP_NAMES[op], MACHINE_TUNING_OP_NAMES[op]);
-            if (!machine_tuning_read_fit(tuning, ini, keys[i], (MachineTuningOp)op, (guint32)ranks, error))
-                return FALSE;
-        }
+        MachineTuningOp op = machine_tuning_find_op(keys[i]);
+        if (op == MACHINE_TUNING_OPS)
+            continue; // ini_finish says so, if nobody asks for it
+        const char *shape = keys[i] + strlen(MACHINE_TUNING_OP_NAMES[op]) + 1;
+        gboolean across = g_str_has_prefix(shape, "across"), plain = strcmp(shape, "across") == 0;
+        const char *number = !across ? shape : shape[6] == '_' ? shape + 7 : "";
+        guint64 n = 0;
+        if (!plain && !g_ascii_string_to_unsigned(number, 10, 2, 65536, &n, NULL))
+            return ini_refuse(ini, SECTION, keys[i], error,
+                              "wanted %s_N (N ranks of an island), %s_across or %s_across_N (N islands)",
+                              MACHINE_TUNING_OP_NAMES[op], MACHINE_TUNING_OP_NAMES[op],
+                              MACHINE_TUNING_OP_NAMES[op]);
+        if (!machine_tuning_read_fit(tuning, ini, keys[i], op, across ? 0 : (guint32)n,
+                                     across ? (guint32)n : 0, error))
+            return FALSE;
     }
     return TRUE;
 }
@@ -140,8 +160,12 @@ char *machine_tuning_write(const MachineTuning *tuning)
     for (guint op = 0; op < MACHINE_TUNING_OPS; op++) {
         for (guint i = 0; i < tuning->fits[op]->len; i++) {
             const MachineTuningFit *fit = &g_array_index(tuning->fits[op], MachineTuningFit, i);
-            g_autofree char *ranks = fit->ranks == 0 ? g_strdup("across") : g_strdup_printf("%u", fit->ranks);
-            g_string_append_printf(out, "%s_%s = ", MACHINE_TUNING_OP_NAMES[op], ranks);
+            g_string_append_printf(out, "%s_", MACHINE_TUNING_OP_NAMES[op]);
+            if (fit->ranks == 0)
+                g_string_append(out, fit->islands > 0 ? "across_" : "across");
+            if (fit->ranks > 0 || fit->islands > 0)
+                g_string_append_printf(out, "%u", fit->ranks > 0 ? fit->ranks : fit->islands);
+            g_string_append(out, " = ");
             for (guint l = 0; l < fit->lines; l++) {
                 const MachineTuningLine *line = &fit->line[l];
                 char alpha[G_ASCII_DTOSTR_BUF_SIZE], step[G_ASCII_DTOSTR_BUF_SIZE],

@@ -114,6 +114,7 @@ static gboolean scenario_slow_links(StepJob *job, Ini *ini, GError **error)
         return ini_refuse(ini, "reality", "slow_link_factor", error, "means nothing without slow_link");
     if (gpu < 0)
         return TRUE;
+    job->reality.slow_link = TRUE;
     TopoGraph *graph = job->machine->graph;
     guint32 node = topo_graph_gpu(graph, (guint32)gpu);
     for (guint32 i = 0; i < graph->links->len; i++) {
@@ -194,17 +195,19 @@ static gboolean scenario_read_reality(StepJob *job, Ini *ini, GError **error)
 
 static gboolean scenario_read_simulate(StepJob *job, Ini *ini, GError **error)
 {
-    static const char *const fidelities[] = {"messages", NULL};
-    guint fidelity = 0, queue = job->queue;
-    gboolean shortcuts = TRUE;
-    if (!ini_get_choice(ini, "simulate", "fidelity", INI_OPTIONAL, fidelities, &fidelity, error) ||
+    guint fidelity = job->fidelity, queue = job->queue;
+    gboolean shortcuts = TRUE, cache = TRUE;
+    if (!ini_get_choice(ini, "simulate", "fidelity", INI_OPTIONAL, STEP_FIDELITY_NAMES, &fidelity, error) ||
         !ini_get_choice(ini, "simulate", "queue", INI_OPTIONAL, SIM_QUEUE_NAMES, &queue, error) ||
         !ini_get_flag(ini, "simulate", "shortcuts", INI_OPTIONAL, &shortcuts, error) ||
+        !ini_get_flag(ini, "simulate", "cache", INI_OPTIONAL, &cache, error) ||
         !ini_get_whole(ini, "simulate", "chunk", INI_OPTIONAL, UNITS_BYTES, &job->chunk, error))
         return FALSE;
     job->queue = (SimQueueKind)queue;
+    job->fidelity = (StepFidelity)fidelity;
+    job->no_cache = !cache;
     job->no_fuse = !shortcuts;
-    if (job->chunk < 4096)
+    if (ini_has(ini, "simulate", "chunk") && job->chunk < 4096)
         return ini_refuse(ini, "simulate", "chunk", error,
                           "found less than 4 KiB, wanted a size such as '32 MiB'");
     return TRUE;

@@ -15,6 +15,7 @@ typedef enum {
     SIM_HANDLER_TASK,    // sim/stream: an operation has ended
     SIM_HANDLER_DELIVER, // sim/message: a message has arrived
     SIM_HANDLER_ARRIVE,  // sim/message: a chunk's head has reached a link
+    SIM_HANDLER_FLOW,    // sim/flow: a flow has ended
     SIM_HANDLERS,
 } SimHandlerId;
 

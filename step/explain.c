@@ -20,13 +20,13 @@ static gint explain_compare(gconstpointer a, gconstpointer b)
 
 static void explain_gather(Explained *explained, const StepResult *result)
 {
-    explained->program = step_result_program(result, result->last_rank);
+    explained->program = step_result_program(result, result->last_track);
     explained->ends = g_new0(Ps, explained->program->ops->len);
     for (guint class = 0; class < G_N_ELEMENTS(explained->classes); class ++)
         explained->classes[class] = g_array_new(FALSE, FALSE, sizeof(SimSpan));
     for (guint i = 0; i < result->trace.spans->len; i++) {
         const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, i);
-        if (span->rank != result->last_rank)
+        if (span->rank != result->last_track)
             continue;
         explained->ends[span->op] = span->end;
         SimClass class = sim_kind_class(sim_program_op(explained->program, span->op)->kind);
@@ -165,14 +165,15 @@ static void explain_gap(StepResult *result, const Explained *explained, guint *a
 void step_explain(StepResult *result)
 {
     result->step = 0;
-    result->last_rank = 0;
+    result->last_track = 0;
     for (guint i = 0; i < result->trace.spans->len; i++) {
         const SimSpan *span = &g_array_index(result->trace.spans, SimSpan, i);
-        if (span->end > result->step || (span->end == result->step && span->rank < result->last_rank)) {
+        if (span->end > result->step || (span->end == result->step && span->rank < result->last_track)) {
             result->step = span->end;
-            result->last_rank = span->rank;
+            result->last_track = span->rank;
         }
     }
+    result->last_rank = step_result_rank(result, result->last_track);
     Explained explained;
     explain_gather(&explained, result);
     const GArray *compute = explained.classes[SIM_CLASS_COMPUTE];
@@ -204,7 +205,7 @@ guint step_explain_stretch(const StepResult *result, guint index)
 
 char *step_explain_words(const StepResult *result, guint first, guint end)
 {
-    const SimProgram *program = step_result_program(result, result->last_rank);
+    const SimProgram *program = step_result_program(result, result->last_track);
     const StepExposure *from = &g_array_index(result->exposures, StepExposure, first);
     const StepExposure *to = &g_array_index(result->exposures, StepExposure, end - 1);
     const SimOp *op = sim_program_op(program, from->op), *last = sim_program_op(program, to->op);

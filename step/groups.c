@@ -100,12 +100,24 @@ static guint32 *groups_of(StepGroups *groups, guint32 dimension, guint32 rank)
     return &groups->of[(gsize)dimension * groups->job->plan.gpus + rank];
 }
 
+guint32 *step_groups_pair(const StepPlan *plan, guint32 rank, guint32 stage, guint32 *count)
+{
+    StepPlace place = step_place_of(plan, rank);
+    place.at[STEP_DIMENSION_PP] = stage;
+    guint32 *pair = g_new(guint32, 2);
+    pair[0] = rank;
+    pair[1] = step_place_rank(plan, &place);
+    *count = 2;
+    return pair;
+}
+
 // The rank of another stage at the same place; it wraps round, as interleaved chunks do.
 static guint32 groups_neighbour(const StepPlan *plan, guint32 rank, gint32 step)
 {
-    StepPlace place = step_place_of(plan, rank);
-    place.at[STEP_DIMENSION_PP] = (place.at[STEP_DIMENSION_PP] + plan->pp + (guint32)step) % plan->pp;
-    return step_place_rank(plan, &place);
+    guint32 stage = (step_place_of(plan, rank).at[STEP_DIMENSION_PP] + plan->pp + (guint32)step) % plan->pp;
+    guint32 count;
+    g_autofree guint32 *pair = step_groups_pair(plan, rank, stage, &count);
+    return pair[1];
 }
 
 // Makes the group of a rank in a dimension, if it is not there yet.
@@ -189,7 +201,7 @@ gboolean step_groups_init(StepGroups *groups, const StepJob *job, const StepLowe
                           SimEngine *engine, SimStreams *streams, GError **error)
 {
     *groups = (StepGroups){.job = job, .lowered = lowered, .streams = streams};
-    sim_network_init(&groups->network, engine, job->chunk, groups_delivered, groups);
+    sim_network_init(&groups->network, engine, lowered->chunk, groups_delivered, groups);
     coll_fabric_init(&groups->fabric, job->machine->graph, &groups->network);
     if (job->nccl)
         coll_nccl_init(&groups->nccl, &job->machine->tuning, job->machine->graph, job->algorithm,

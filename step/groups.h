@@ -48,3 +48,6 @@ void step_groups_join(gpointer user, guint32 rank, guint32 op);
 
 // The collective that a kind of joint operation stands for.
 CollOp step_groups_op(SimKind kind);
+
+// A rank and the rank at its place in another stage, which takes what it sends. *count is 2; caller frees.
+guint32 *step_groups_pair(const StepPlan *plan, guint32 rank, guint32 stage, guint32 *count);

@@ -15,12 +15,24 @@ static StepItem *items_add(GArray *block, const char *name)
     return &g_array_index(block, StepItem, block->len - 1);
 }
 
-// What of a tensor stands on one of tp ranks: matrices are divided, vectors of the hidden width are whole.
-static gint64 items_share(const StepJob *job, gint64 parameters)
+static gint64 items_part(gint64 whole, gint64 ranks)
 {
-    gboolean vector = parameters <= job->model->hidden;
+    return whole / ranks + (whole % ranks != 0);
+}
+
+// What of a tensor stands on one of tp ranks, as models/ops.h cuts it: norms, positions and biases of the
+// hidden width are whole, key/value heads fewer than ranks are repeated.
+static gint64 items_share(const StepJob *job, const ModelTensor *tensor)
+{
     guint32 tp = job->plan.tp;
-    return vector ? parameters : (parameters + tp - 1) / tp;
+    gboolean norm = strstr(tensor->name, "norm.") != NULL;
+    gboolean positions = strcmp(tensor->name, "embed_positions.weight") == 0;
+    gboolean out = strcmp(tensor->name, "o_proj.bias") == 0 || strcmp(tensor->name, "down_proj.bias") == 0;
+    if (tp == 1 || norm || positions || out)
+        return tensor->parameters;
+    if (g_str_has_prefix(tensor->name, "k_proj.") || g_str_has_prefix(tensor->name, "v_proj."))
+        return items_part(tensor->parameters, job->model->kv_heads) * items_part(job->model->kv_heads, tp);
+    return items_part(tensor->parameters, tp);
 }
 
 // A tensor as an item: its matmul under "6N", and the attention core before it as an item of its own.
@@ -38,15 +50,15 @@ static void items_add_tensor(GArray *block, const StepJob *job, const ModelTenso
         if (plan->recompute == STEP_RECOMPUTE_SELECTIVE)
             core->again = core->forward;
         core->join = plan->cp > 1 ? MODEL_JOIN_CONTEXT : MODEL_JOIN_NONE;
-        core->exchanged =
-            4 * plan->micro_batch * plan->sequence * job->model->kv_heads * job->model->head_dim / plan->tp;
+        core->exchanged = 4 * plan->micro_batch * plan->sequence *
+                          items_part(job->model->kv_heads, plan->tp) * job->model->head_dim;
     }
     StepItem *item = items_add(block, tensor->name);
     item->model_flops = tokens * 6 * (double)tensor->multiplied / plan->tp;
     item->forward = item->model_flops / 3;
     item->backward = item->model_flops * 2 / 3;
     item->n_tensors = 1;
-    item->tensors[0] = items_share(job, tensor->parameters);
+    item->tensors[0] = items_share(job, tensor);
     item->exchanged = vector;
     gboolean up = strcmp(tensor->name, job->model->gated ? "gate_proj.weight" : "up_proj.weight") == 0;
     if (plan->tp > 1 && (strcmp(tensor->name, "q_proj.weight") == 0 || up))
@@ -108,36 +120,48 @@ static GArray *items_by_operator(const StepJob *job, ModelBlock kind)
     return block;
 }
 
-// With a pipeline the last stage holds a copy of a tied embedding, as the weight of its logits.
-static void items_copy_tied(StepItems *items, const StepJob *job)
+gint64 step_items_table(const StepItems *items)
+{
+    const GArray *block = step_items_block(items, 0);
+    for (guint i = 0; i < block->len; i++)
+        if (g_array_index(block, StepItem, i).n_tensors > 0)
+            return g_array_index(block, StepItem, i).tensors[0];
+    return 0;
+}
+
+// In a pipeline a tied head stands on another stage than the embedding, and holds a copy of it.
+static void items_copy_table(StepItems *items, const StepJob *job)
 {
     if (!job->model->tied || job->plan.pp == 1)
         return;
-    GArray *head = items->blocks->pdata[job->model->layers + 1];
+    const GArray *head = items->blocks->pdata[items->blocks->len - 1];
     for (guint i = 0; i < head->len; i++) {
         StepItem *item = &g_array_index(head, StepItem, i);
-        if (strcmp(item->name, "logits") != 0 && strcmp(item->name, "lm_head.weight") != 0)
+        if (strcmp(item->name, "lm_head.weight") != 0 && strcmp(item->name, "logits") != 0)
             continue;
         item->n_tensors = 1;
-        item->tensors[0] = g_array_index(step_items_block(items, 0), StepItem, 0).tensors[0];
+        item->tensors[0] = step_items_table(items);
     }
+}
+
+static void items_all_by_operator(StepItems *items, const StepJob *job)
+{
+    g_ptr_array_add(items->blocks, items_by_operator(job, MODEL_BLOCK_EMBEDDING));
+    g_autoptr(GArray) layer = items_by_operator(job, MODEL_BLOCK_LAYER);
+    for (gint64 i = 0; i < job->model->layers; i++)
+        g_ptr_array_add(items->blocks, g_array_ref(layer));
+    g_ptr_array_add(items->blocks, items_by_operator(job, MODEL_BLOCK_HEAD));
 }
 
 void step_items_init(StepItems *items, const StepJob *job)
 {
     *items = (StepItems){.rate = 1};
     items->blocks = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
-    if (job->framework == NULL) {
+    if (job->framework == NULL)
         items_by_efficiency(items, job);
-        items_copy_tied(items, job);
-        return;
-    }
-    g_ptr_array_add(items->blocks, items_by_operator(job, MODEL_BLOCK_EMBEDDING));
-    g_autoptr(GArray) layer = items_by_operator(job, MODEL_BLOCK_LAYER);
-    for (gint64 i = 0; i < job->model->layers; i++)
-        g_ptr_array_add(items->blocks, g_array_ref(layer));
-    g_ptr_array_add(items->blocks, items_by_operator(job, MODEL_BLOCK_HEAD));
-    items_copy_tied(items, job);
+    else
+        items_all_by_operator(items, job);
+    items_copy_table(items, job);
 }
 
 void step_items_clear(StepItems *items)

@@ -37,8 +37,10 @@ static inline const GArray *step_items_block(const StepItems *items, guint32 blo
     return items->blocks->pdata[block];
 }
 
-// Parameters of a block on this rank.
+// Parameters of a block on this rank. With a pipeline a tied head has a copy of the embedding's table.
 gint64 step_items_parameters(const StepItems *items, guint32 block);
+// Of the embedding's table, without learned positions.
+gint64 step_items_table(const StepItems *items);
 
 // Seconds of one rank's compute in a step if one rank ran all layers: forward, backward, what is recomputed,
 // launches and the optimizer; an upper bound of every stage's.

@@ -4,11 +4,12 @@
 #include "coll/measure.h"
 #include "step/cost.h"
 
+const char *const STEP_FIDELITY_NAMES[] = {"auto", "messages", "folded", NULL};
+
 StepJob *step_job_new(void)
 {
     StepJob *job = g_new0(StepJob, 1);
     step_plan_init(&job->plan);
-    job->chunk = COLL_CHUNK_DEFAULT;
     job->counting = MODEL_COUNT_6N_ATTENTION;
     job->precision = TOPO_PRECISION_BF16;
     job->update = STEP_UPDATE_MEMORY;

@@ -17,10 +17,19 @@ typedef enum {
     STEP_UPDATE_MEMORY, // the bytes that it reads and writes, at the chip's memory bandwidth
 } StepUpdate;
 
+typedef enum {
+    STEP_FIDELITY_AUTO,     // messages for small jobs, folded for others
+    STEP_FIDELITY_MESSAGES, // every rank, every chunk, every hop
+    STEP_FIDELITY_FOLDED,   // a rank of every stage; collectives measured once (step/fold.h)
+} StepFidelity;
+
+extern const char *const STEP_FIDELITY_NAMES[]; // "auto", "messages", "folded", NULL
+
 // What a real cluster adds; all off by default.
 typedef struct {
     guint32 slow_ranks; // ranks 0 .. slow_ranks - 1 compute slower
     double slow_factor; // by this factor, >= 1
+    gboolean slow_link; // some GPU's links have been slowed (in the machine's graph)
     double jitter;      // every operation takes up to this fraction longer, evenly distributed
     guint64 seed;       // of the jitter
     double loader; // sequences a second that the data loader of one data-parallel rank reads; 0: no limit
@@ -36,7 +45,7 @@ typedef struct {
     gboolean nccl; // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
     const CollAlgo *algorithm; // borrowed: of the table, for all-reduce; NULL: NCCL's choice, or the ring
     const char *protocol;      // static: NCCL's protocol; NULL: its choice
-    gint64 chunk;              // bytes, of messages
+    gint64 chunk;              // bytes, of messages; 0: as step/lower.h chooses
     // Compute.
     double efficiency;        // fraction of peak of all model FLOPs; 0: by operator
     StepFramework *framework; // owned; NULL with an efficiency
@@ -45,7 +54,9 @@ typedef struct {
     StepUpdate update;        //
     gboolean gradient_norm;   // the gradient's norm is summed over all ranks before the optimizer runs
     StepReality reality;
+    StepFidelity fidelity; // as asked for
     // How to run it; never changes the result.
+    gboolean no_cache;  // measured collectives are not kept in a file (step/cache.h)
     SimQueueKind queue; //
     gboolean no_fuse;   // without the shortcut of sim/route.h
 } StepJob;

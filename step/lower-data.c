@@ -14,6 +14,15 @@ static guint32 data_shard(const StepPlan *plan)
     return plan->zero == 0 ? step_plan_data(plan) : plan->shard;
 }
 
+// The last operation of a stream, LOWER_NONE where there is none.
+static guint32 data_last(const Lowering *lowering, LowerStream stream)
+{
+    if (lowering->streams[stream] == LOWER_NONE)
+        return LOWER_NONE;
+    const GArray *order = lowering->program->order->pdata[lowering->streams[stream]];
+    return order->len == 0 ? LOWER_NONE : g_array_index(order, guint32, order->len - 1);
+}
+
 // ZeRO 3: a bucket a unit, which is a block.
 static void data_form_units(LowerChunk *chunk)
 {
@@ -90,13 +99,18 @@ void lowering_chunk_free(LowerChunk *chunk)
     g_free(chunk);
 }
 
+// Whether gradients are reduced after every backward pass, not only the last.
+static gboolean data_reduces_each(const StepPlan *plan)
+{
+    return plan->sync_every || (plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED);
+}
+
 gboolean lowering_reduces(const Lowering *lowering, const LowerChunk *chunk)
 {
     const StepPlan *plan = lowering->plan;
     if (step_plan_data(plan) == 1)
         return FALSE;
-    gboolean last = chunk->passes + 1 == plan->micro_batches;
-    return last || plan->sync_every || (plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED);
+    return chunk->passes + 1 == plan->micro_batches || data_reduces_each(plan);
 }
 
 void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, guint32 after)
@@ -121,6 +135,18 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
         lowering_join(lowering, LOWER_REPLICA, SIM_KIND_ALL_REDUCE, STEP_GROUP_REPLICA,
                       (own->bytes + shard - 1) / shard, name, id == LOWER_NONE ? after : id);
     lowering->block = block;
+}
+
+void lowering_reduce_pass(Lowering *lowering, const LowerChunk *chunk)
+{
+    const StepPlan *plan = lowering->plan;
+    gboolean last = chunk->passes == plan->micro_batches;
+    if (plan->overlap || last || !data_reduces_each(plan) || step_plan_data(plan) == 1)
+        return;
+    for (guint32 i = 0; i < chunk->buckets->len; i++)
+        lowering_reduce(lowering, chunk, i, lowering->last);
+    lowering_wait(lowering, data_last(lowering, LOWER_DP));
+    lowering_wait(lowering, data_last(lowering, LOWER_REPLICA));
 }
 
 void lowering_reduce_late(Lowering *lowering)
@@ -178,15 +204,6 @@ void lowering_await_weights(Lowering *lowering, const LowerChunk *chunk, guint32
     }
 }
 
-// The last operation of a stream, LOWER_NONE where there is none.
-static guint32 data_last(const Lowering *lowering, LowerStream stream)
-{
-    if (lowering->streams[stream] == LOWER_NONE)
-        return LOWER_NONE;
-    const GArray *order = lowering->program->order->pdata[lowering->streams[stream]];
-    return order->len == 0 ? LOWER_NONE : g_array_index(order, guint32, order->len - 1);
-}
-
 static void data_await_all(Lowering *lowering)
 {
     static const LowerStream all[] = {LOWER_DP, LOWER_REPLICA, LOWER_ENDS, LOWER_WORLD, LOWER_COPY_OUT};
@@ -213,7 +230,7 @@ static void data_sum_ends(Lowering *lowering)
         (lowering->stage > 0 && lowering->stage < plan->pp - 1))
         return;
     guint32 group = plan->zero == 0 ? 1 : plan->shard; // a shard each
-    gint64 bytes = step_items_parameters(lowering->items, 0) * plan->gradient_bytes / group;
+    gint64 bytes = step_items_table(lowering->items) * plan->gradient_bytes / group;
     guint32 id = lowering_join(lowering, LOWER_ENDS, SIM_KIND_ALL_REDUCE, STEP_GROUP_ENDS, bytes,
                                "tied embedding", lowering->last);
     guint32 reduced = data_last(lowering, LOWER_DP);

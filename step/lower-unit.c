@@ -3,9 +3,10 @@
 //
 // A unit is a block: a layer, the embedding, the head (PyTorch's FSDP2 as torchtitan wraps it). A use is a
 // block's forward or backward pass. With the limiter, use k is fetched when use k - prefetch - 1 is over, so
-// that at most prefetch + 1 units are whole at a time; and no unit is fetched again before it has been freed. Fetches are launched in the order of use, and in the
-// backward pass each after the reduce-scatter of the unit before (BACKWARD_PRE on one NCCL stream). The head
-// is whole from its forward to its backward pass, which follow each other, and does not count.
+// that at most prefetch + 1 units are whole at a time; and no unit is fetched again before it has been freed.
+// Fetches are launched in the order of use, and in the backward pass each after the reduce-scatter of the
+// unit before (BACKWARD_PRE on one NCCL stream). The head is whole from its forward to its backward pass,
+// which follow each other, and does not count.
 #include "step/lowering.h"
 
 static gboolean unit_is_head(const Lowering *lowering, guint32 block)
@@ -32,7 +33,8 @@ static gboolean unit_reshards(const Lowering *lowering)
 static gint64 unit_bytes(const Lowering *lowering, guint32 block)
 {
     gint64 parameters = step_items_parameters(lowering->items, block);
-    if (unit_is_head(lowering, block) && lowering->job->model->tied && lowering->plan->pp == 1 && unit_reshards(lowering))
+    if (unit_is_head(lowering, block) && lowering->job->model->tied && lowering->plan->pp == 1 &&
+        unit_reshards(lowering))
         parameters += step_items_parameters(lowering->items, 0); // the embedding's, which has been freed
     return 2 * parameters;                                       // 16 bits each
 }

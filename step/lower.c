@@ -2,6 +2,7 @@
 #include "step/lower.h"
 
 #include "base/error.h"
+#include "coll/measure.h"
 #include "step/lowering.h"
 
 static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *items, guint32 stage)
@@ -115,6 +116,7 @@ static void lower_pass(Lowering *lowering, const PipeStep *step, GArray *loads)
     lowering_backward(lowering, chunk);
     if (!begins)
         lower_send(lowering, TRUE);
+    lowering_reduce_pass(lowering, chunk);
 }
 
 static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint32 stage,
@@ -169,14 +171,51 @@ gboolean step_lower_check(const StepJob *job, GError **error)
                  8 * passes * plan->chunks * plan->pp;
     if (plan->tp == 1 && plan->cp == 1 && plan->zero == 0 && passes <= 1 && host <= 1)
         ops = 2 * layers + 2 * buckets + 1;
-    double spans = ops * plan->gpus / plan->pp;
-    if (ops <= STEP_LOWER_OPS && spans <= STEP_LOWER_SPANS)
+    if (ops <= STEP_LOWER_OPS)
+        return TRUE;
+    return base_error_set(error, BASE_ERROR_FAILED, job->name,
+                          "found up to %.2g operations in %u stages, wanted at most %d: fewer layers or "
+                          "micro-batches, or larger buckets would help",
+                          ops, plan->pp, STEP_LOWER_OPS);
+}
+
+gboolean step_lower_check_spans(const StepJob *job, const StepLowered *lowered, GError **error)
+{
+    double spans = 0;
+    for (guint stage = 0; stage < lowered->programs->len; stage++)
+        spans += ((const SimProgram *)lowered->programs->pdata[stage])->ops->len;
+    spans *= (double)job->plan.gpus / job->plan.pp;
+    if (spans <= STEP_LOWER_SPANS)
         return TRUE;
     return base_error_set(
         error, BASE_ERROR_FAILED, job->name,
-        "found up to %.2g operations on %u ranks, wanted at most %d in all stages and %d on all ranks: fewer "
-        "layers, micro-batches or ranks, or larger buckets would help",
-        ops, plan->gpus, STEP_LOWER_OPS, STEP_LOWER_SPANS);
+        "message by message found %.2g operations on %u ranks, wanted at most %d: fewer layers, "
+        "micro-batches or ranks, or simulate.fidelity = folded would help",
+        spans, job->plan.gpus, STEP_LOWER_SPANS);
+}
+
+static gint64 lower_chunk(const StepJob *job, const StepLowered *lowered)
+{
+    if (job->chunk > 0)
+        return job->chunk;
+    double bytes = 0, ranks = (double)job->plan.gpus / job->plan.pp;
+    guint32 dimensions = 0; // a bit each; both ends of a send are one
+    for (guint stage = 0; stage < lowered->programs->len; stage++) {
+        const SimProgram *program = lowered->programs->pdata[stage];
+        for (guint32 i = 0; i < program->ops->len; i++) {
+            const SimOp *op = sim_program_op(program, i);
+            if (op->work != SIM_WORK_JOINT)
+                continue;
+            bytes += 2 * ranks * (double)op->bytes;
+            dimensions |= 1u << MIN(op->dimension, STEP_GROUPS);
+        }
+    }
+    if ((dimensions & (dimensions - 1)) == 0)
+        return COLL_CHUNK_DEFAULT;
+    gint64 chunk = 65536;
+    while (chunk < COLL_CHUNK_DEFAULT && (double)chunk * STEP_LOWER_CHUNKS < bytes)
+        chunk *= 2;
+    return chunk;
 }
 
 void step_lower(const StepJob *job, StepLowered *lowered)
@@ -191,6 +230,7 @@ void step_lower(const StepJob *job, StepLowered *lowered)
     lowered->runs = g_new(guint32, plan->gpus);
     for (guint32 rank = 0; rank < plan->gpus; rank++)
         lowered->runs[rank] = step_place_of(plan, rank).at[STEP_DIMENSION_PP];
+    lowered->chunk = lower_chunk(job, lowered);
     step_items_clear(&items);
 }
 

@@ -53,14 +53,23 @@ typedef struct {
     guint32 *runs;       // [rank]: its stage; owned
     guint32 buckets;     // gradient buckets of a stage, at most
     gint64 parameters;   // on one rank of the fullest stage
+    gint64 chunk;        // bytes, of messages
 } StepLowered;
 
-// Whether the job's operations, each with a name and on every rank a span of the timeline, find room: at most
-// STEP_LOWER_OPS in the programs and STEP_LOWER_SPANS on all ranks together (some 3 GB; a bound of ours, not
-// measured). An upper bound of their number is compared. FALSE with an error that starts with the job's name.
+// Whether the job's operations find room: at most STEP_LOWER_OPS in the programs of all stages. An upper
+// bound of their number is compared. FALSE with an error that starts with the job's name.
 enum { STEP_LOWER_OPS = 8000000, STEP_LOWER_SPANS = 100000000 };
 gboolean step_lower_check(const StepJob *job, GError **error);
 
+// Chunks of messages, where the job leaves them open: COLL_CHUNK_DEFAULT where one dimension of groups is all
+// there is. Else flows of several share links, as packets do, and a small exchange must not wait behind a
+// chunk of a large one: as small as STEP_LOWER_CHUNKS chunks of all messages together allow, from 64 KiB up
+// to the default.
+enum { STEP_LOWER_CHUNKS = 2000000 };
+
 // The job must have passed step_lower_check.
 void step_lower(const StepJob *job, StepLowered *lowered);
+// Whether all ranks' operations, each a span of the timeline, find room: at most STEP_LOWER_SPANS (some 3 GB;
+// a bound of ours, not measured). FALSE with an error.
+gboolean step_lower_check_spans(const StepJob *job, const StepLowered *lowered, GError **error);
 void step_lower_clear(StepLowered *lowered);

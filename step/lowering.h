@@ -113,6 +113,9 @@ void lowering_chunk_free(LowerChunk *chunk);
 gboolean lowering_reduces(const Lowering *lowering, const LowerChunk *chunk);
 // Reduces a bucket that is ready after the operation id.
 void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, guint32 after);
+// With overlap = no: what a backward pass that is over (counted in chunk->passes) reduces, unless it is the
+// last; the next pass waits for it.
+void lowering_reduce_pass(Lowering *lowering, const LowerChunk *chunk);
 // With overlap = no: what has not been reduced by the end.
 void lowering_reduce_late(Lowering *lowering);
 // Gathers of updated weights at the start of a step (overlap_gather).

@@ -202,8 +202,9 @@ gboolean step_memory_bounded(const StepPlan *plan, const ModelSpec *model)
     double heads = (double)model->heads, sequence = (double)plan->sequence;
     double width =
         16.0 * (double)model->hidden + 8.0 * (double)model->ffn + 8.0 * heads * (double)model->head_dim;
-    double token =
-        (double)model->layers * (2 * width + 5 * heads * sequence / plan->tp) + 10.0 * (double)model->vocabulary;
-    return token * sequence / plan->cp * (double)plan->micro_batch * (double)plan->micro_batches <= 9007199254740992.0 &&
+    double token = (double)model->layers * (2 * width + 5 * heads * sequence / plan->tp) +
+                   10.0 * (double)model->vocabulary;
+    return token * sequence / plan->cp * (double)plan->micro_batch * (double)plan->micro_batches <=
+               9007199254740992.0 &&
            (double)model_count_parameters(model) <= 1e14;
 }

@@ -26,8 +26,8 @@ static PipeStep interleaved_pass(gboolean backward, guint32 k, guint32 p, guint3
     };
 }
 
-// Forward passes before the first backward one. (With one round, m = p, Megatron-LM long ran all of them first, for
-// the same time and more memory; Megatron Core has dropped that rule.)
+// Forward passes before the first backward one. (With one round, m = p, Megatron-LM long ran all of them
+// first, for the same time and more memory; Megatron Core has dropped that rule.)
 static guint32 interleaved_warm_up(guint32 s, guint32 p, guint32 m, guint32 v)
 {
     return MIN((p - s - 1) * 2 + (v - 1) * p, m * v);

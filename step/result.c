@@ -46,6 +46,7 @@ void step_result_free(StepResult *result)
     if (result->programs != NULL)
         g_ptr_array_unref(result->programs);
     g_free(result->runs);
+    g_free(result->track_ranks);
     sim_trace_clear(&result->trace);
     g_free(result);
 }

@@ -56,7 +56,8 @@ typedef struct {
     double peak_flops;   // FLOP/s of one GPU, at the precision of the run
     double mfu, hfu;     // fractions
     double tokens_per_s; // all ranks together
-    guint32 last_rank;   // the rank that finishes last (the lowest of them)
+    guint32 last_track;  // the track that finishes last (the lowest of them)
+    guint32 last_rank;   // its rank
     Ps compute;          // of that rank: time with a compute operation running
     Ps exposed_comm;     // of that rank: communication and no compute
     Ps idle;             // of that rank: neither; the sum of the next three
@@ -86,16 +87,23 @@ typedef struct {
     GPtrArray *remedies;    // of char *: what would make the plan fit; empty where it does, or nothing would
     GPtrArray *usage;       // of StepUsage *, by pipeline stage
     GPtrArray *programs;    // of SimProgram *: what ranks ran, by stage; owned
-    guint32 *runs;          // [rank]: its program; owned
-    SimTrace trace;         // its spans
+    guint32 tracks;         // ranks that were simulated: all, or one of every stage
+    guint32 *track_ranks;   // [track]: its rank; owned, NULL: the same
+    guint32 *runs;          // [track]: its program; owned
+    SimTrace trace;         // their spans, by track
 } StepResult;
 
-static inline const SimProgram *step_result_program(const StepResult *result, guint32 rank)
+static inline const SimProgram *step_result_program(const StepResult *result, guint32 track)
 {
-    return result->programs->pdata[result->runs[rank]];
+    return result->programs->pdata[result->runs[track]];
 }
 
-// The operation of a span.
+static inline guint32 step_result_rank(const StepResult *result, guint32 track)
+{
+    return result->track_ranks == NULL ? track : result->track_ranks[track];
+}
+
+// The operation of a span (whose rank is a track).
 static inline const SimOp *step_result_op(const StepResult *result, const SimSpan *span)
 {
     return sim_program_op(step_result_program(result, span->rank), span->op);

@@ -6,15 +6,18 @@
 #include "step/assume.h"
 #include "step/bound.h"
 #include "step/explain.h"
+#include "step/fold.h"
 #include "step/groups.h"
 #include "step/lower.h"
 #include "step/usage.h"
 
-// One run: everything that lives while the engine runs.
+// One run: everything that lives while the engine runs. Either groups or fold.
 typedef struct {
     SimEngine engine;
     StepGroups groups;
+    StepFold fold;
     SimStreams streams;
+    gboolean folded;
 } StepRun;
 
 // A rank that is slow, and jitter: a counter-based random number of the rank and its operation.
@@ -29,19 +32,72 @@ static guint32 step_run_scale(gconstpointer user, guint32 rank, guint32 op)
     return (guint32)(factor * 1e6 + 0.5);
 }
 
+// Messages that a run by messages would send, roughly: for each rank and joint operation twice its group.
+static double step_run_size(const StepJob *job, const StepLowered *lowered)
+{
+    const StepPlan *plan = &job->plan;
+    const double members[STEP_GROUPS] = {plan->tp,
+                                         plan->cp,
+                                         step_plan_data(plan),
+                                         plan->shard,
+                                         (double)step_plan_data(plan) / MAX(plan->shard, 1),
+                                         plan->pp,
+                                         2,
+                                         2};
+    double sum = 0;
+    for (guint32 stage = 0; stage < plan->pp; stage++) {
+        const SimProgram *program = lowered->programs->pdata[stage];
+        for (guint32 i = 0; i < program->ops->len; i++) {
+            const SimOp *op = sim_program_op(program, i);
+            if (op->work == SIM_WORK_JOINT)
+                sum += 2 * (op->dimension < STEP_GROUPS ? members[op->dimension] : 1);
+        }
+    }
+    return sum * plan->gpus / plan->pp;
+}
+
+// Whether to fold; fills why a job that asks for it is not.
+static gboolean step_run_folds(const StepJob *job, const StepLowered *lowered, StepResult *result)
+{
+    static const double MESSAGES_MAX = 2e6; // half a second
+    const char *why = step_fold_refuses(job);
+    if (job->fidelity == STEP_FIDELITY_MESSAGES ||
+        (job->fidelity == STEP_FIDELITY_AUTO && step_run_size(job, lowered) <= MESSAGES_MAX))
+        return FALSE;
+    if (why != NULL && job->fidelity == STEP_FIDELITY_FOLDED)
+        g_ptr_array_add(result->assumptions,
+                        g_strdup_printf("simulated message by message, not folded: %s", why));
+    return why == NULL;
+}
+
 static gboolean step_run_init(StepRun *run, const StepJob *job, const StepLowered *lowered,
                               StepResult *result, GError **error)
 {
-    *run = (StepRun){0};
+    *run = (StepRun){.folded = step_run_folds(job, lowered, result)};
+    if (!run->folded && !step_lower_check_spans(job, lowered, error))
+        return FALSE;
     sim_engine_init(&run->engine, job->queue);
-    if (!step_groups_init(&run->groups, job, lowered, &run->engine, &run->streams, error)) {
+    if (run->folded ? !step_fold_init(&run->fold, job, lowered, &run->engine, &run->streams, error)
+                    : !step_groups_init(&run->groups, job, lowered, &run->engine, &run->streams, error)) {
         sim_engine_clear(&run->engine);
         return FALSE;
     }
+    result->tracks = run->folded ? job->plan.pp : job->plan.gpus;
+    if (run->folded) {
+        result->track_ranks = g_new(guint32, result->tracks);
+        for (guint32 stage = 0; stage < job->plan.pp; stage++) {
+            result->track_ranks[stage] = 0;
+            while (lowered->runs[result->track_ranks[stage]] != stage)
+                result->track_ranks[stage]++;
+        }
+        for (guint32 stage = 0; stage < job->plan.pp; stage++)
+            result->runs[stage] = stage;
+    }
     sim_trace_init(&result->trace, TRUE);
     sim_streams_init(&run->streams, &run->engine,
-                     (const SimProgram *const *)(const void *)lowered->programs->pdata, lowered->runs,
-                     job->plan.gpus, &result->trace, step_groups_join, &run->groups);
+                     (const SimProgram *const *)(const void *)lowered->programs->pdata, result->runs,
+                     result->tracks, &result->trace, run->folded ? step_fold_join : step_groups_join,
+                     run->folded ? (gpointer)&run->fold : (gpointer)&run->groups);
     if (job->reality.slow_ranks > 0 || job->reality.jitter > 0) {
         run->streams.scale = step_run_scale;
         run->streams.scale_user = &job->reality;
@@ -52,7 +108,10 @@ static gboolean step_run_init(StepRun *run, const StepJob *job, const StepLowere
 static void step_run_clear(StepRun *run)
 {
     sim_streams_clear(&run->streams);
-    step_groups_clear(&run->groups);
+    if (run->folded)
+        step_fold_clear(&run->fold);
+    else
+        step_groups_clear(&run->groups);
     sim_engine_clear(&run->engine);
 }
 
@@ -61,6 +120,8 @@ static void step_run_links(StepRun *run, const StepJob *job, StepResult *result)
 {
     const TopoGraph *graph = job->machine->graph;
     SimNetwork *network = &run->groups.network;
+    if (run->folded)
+        return; // links are followed by messages only
     sim_network_finish(network);
     for (guint32 i = 0; i < graph->links->len; i++) {
         if (network->link_bytes[i] == 0)
@@ -95,14 +156,15 @@ static void step_run_flops(const StepJob *job, const StepLowered *lowered, doubl
 }
 
 // The documents' case: what one all-reduce of the whole gradient takes, alone.
-static gboolean step_run_whole(StepRun *run, const StepJob *job, StepResult *result, GError **error)
+static gboolean step_run_whole(const StepJob *job, StepResult *result, GError **error)
 {
     result->plain = step_job_is_plain(job);
     if (!result->plain)
         return TRUE;
     CollMeasure whole;
     CollMeasureOptions options = {.chunk = job->chunk};
-    step_job_chooser(job, &run->groups.nccl, &options.chooser, &options.choose);
+    CollNccl nccl;
+    step_job_chooser(job, &nccl, &options.chooser, &options.choose);
     if (!coll_measure_run(job->machine->graph, COLL_OP_ALL_REDUCE, result->gradient_bytes, &options, &whole,
                           error))
         return FALSE;
@@ -129,6 +191,38 @@ static void step_run_memory(const StepJob *job, StepResult *result)
     }
 }
 
+// What folding took for granted.
+static void step_run_folding(const StepRun *run, StepResult *result)
+{
+    if (!run->folded)
+        return;
+    const StepSiblings *siblings = &run->fold.siblings;
+    double worst = 0;
+    for (guint i = 0; i < siblings->all->len; i++) {
+        const StepCollective *own = step_siblings_get(siblings, i);
+        worst = MAX(worst, (double)own->spread / (double)MAX(own->time, 1));
+    }
+    g_ptr_array_add(
+        result->assumptions,
+        g_strdup_printf(
+            "folded: one rank of each of %u stages stands for all; %u collectives of different "
+            "kind, size or place, of which %u were measured by messages and %u found in the cache",
+            result->tracks, siblings->all->len, siblings->measured, siblings->found));
+    if (run->fold.flows.slowed > 0)
+        g_ptr_array_add(
+            result->assumptions,
+            g_strdup_printf(
+                "folded: collectives that want the same links share them max-min: %" G_GUINT64_FORMAT
+                " times one was slowed",
+                run->fold.flows.slowed));
+    if (worst > 0.001)
+        g_ptr_array_add(
+            result->assumptions,
+            g_strdup_printf("folded: siblings of a collective end up to %.1f %% of its time apart, and are "
+                            "taken to end together",
+                            100 * worst));
+}
+
 static gboolean step_run_sum(StepRun *run, const StepJob *job, const StepLowered *lowered, StepResult *result,
                              GError **error)
 {
@@ -137,7 +231,8 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, const StepLowered
     result->model = g_strdup(job->model->name);
     result->machine = g_strdup(job->machine->name);
     result->chip = g_strdup(job->machine->device->name);
-    result->fidelity = g_strdup("messages");
+    result->fidelity =
+        g_strdup(STEP_FIDELITY_NAMES[run->folded ? STEP_FIDELITY_FOLDED : STEP_FIDELITY_MESSAGES]);
     result->counting = g_strdup(MODEL_COUNTING_NAMES[job->counting]);
     result->plan = step_assume_words(job);
     result->ranks = job->plan.gpus;
@@ -155,12 +250,13 @@ static gboolean step_run_sum(StepRun *run, const StepJob *job, const StepLowered
     result->hfu = (result->model_flops + again) / could;
     result->tokens_per_s = result->tokens / seconds;
     result->events = run->engine.events;
-    result->messages = run->groups.network.messages;
+    result->messages = run->folded ? run->fold.messages : run->groups.network.messages;
+    step_run_folding(run, result);
     step_run_links(run, job, result);
     result->fingerprint = hash_add_text(hash_mix(result->trace.fingerprint), result->fidelity);
     step_run_memory(job, result);
     step_assume(result, job);
-    return step_run_whole(run, job, result, error);
+    return step_run_whole(job, result, error);
 }
 
 StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, GError **error)
@@ -171,7 +267,8 @@ StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, G
     StepLowered lowered;
     step_lower(job, &lowered);
     result->programs = lowered.programs;
-    result->runs = lowered.runs;
+    result->runs = g_memdup2(lowered.runs, job->plan.gpus * sizeof *lowered.runs);
+    g_autofree guint32 *runs = lowered.runs;
     StepRun run;
     if (!step_run_init(&run, job, &lowered, result, error))
         return NULL;

@@ -20,14 +20,24 @@ static gint usage_compare(gconstpointer a, gconstpointer b)
     return one->bytes < other->bytes ? -1 : one->bytes > other->bytes;
 }
 
-// Every change that an operation of a span makes.
+// Every change that an operation of a span makes. One that takes no time takes and gives back at once: only
+// the difference counts.
 static void usage_add(GArray *changes, const SimProgram *program, const SimSpan *span)
 {
     const SimOp *op = sim_program_op(program, span->op);
+    gint64 sums[STEP_MEMORY_KINDS] = {0};
     for (guint32 i = op->first_effect; i < op->first_effect + op->n_effects; i++) {
         const SimEffect *effect = &g_array_index(program->effects, SimEffect, i);
         Change change = {effect->at_end ? span->end : span->start, effect->kind, effect->bytes};
-        g_array_append_val(changes, change);
+        if (span->start == span->end)
+            sums[effect->kind] += effect->bytes;
+        else
+            g_array_append_val(changes, change);
+    }
+    for (guint32 kind = 0; kind < STEP_MEMORY_KINDS; kind++) {
+        Change change = {span->end, kind, sums[kind]};
+        if (sums[kind] != 0)
+            g_array_append_val(changes, change);
     }
 }
 
@@ -93,7 +103,7 @@ void step_usage(const StepJob *job, StepResult *result)
         g_array_sort(changes->pdata[stage], usage_compare);
         StepMemoryStage fixed =
             step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
-        StepUsage *usage = usage_sum(changes->pdata[stage], &fixed, first[stage]);
+        StepUsage *usage = usage_sum(changes->pdata[stage], &fixed, step_result_rank(result, first[stage]));
         g_ptr_array_add(result->usage, usage);
         result->peak_bytes = MAX(result->peak_bytes, usage->peak);
     }

@@ -158,9 +158,10 @@ check 1 "found no machine '..'" topo show ..
 check 1 "found no machine 'wat'" run --model gpt2 --machine wat
 
 # Values of a scenario.
-check 1 "--set: job.dpp: unknown key (did you mean 'dp'?)" run $wait --set job.dpp=64
-check 1 "--set: job.dp: found 63, wanted 64, the GPUs of the machine" run $wait --set job.dp=63
-check 1 "--set: job.dp: found '' (nothing)" run $wait --set job.dp=
+check 1 "--set: job.dpp: unknown key (did you mean " run $wait --set job.dpp=64
+check 1 "--set: job.dp: found 63, wanted 64, which with tp 1 x cp 1 x pp 1 makes the 64 GPUs" run $wait --set job.dp=63
+check 1 "--set: job.dp: found 'atuo', wanted a number of ranks, or auto" run $wait --set job.dp=atuo
+check 1 "--set: job.dp: found nothing, wanted a value" run $wait --set job.dp=
 check 1 "--set: job.dp: found '-1' (negative)" run $wait --set job.dp=-1
 check 1 "--set: job.tokens: found 'NaN' (not a number)" run $wait --set job.tokens=NaN
 check 1 "--set: job.tokens: found '1e308' (out of range)" run $wait --set job.tokens=1e308
@@ -173,6 +174,69 @@ check 1 "operations on 8 ranks|larger buckets would help" run --model llama3-405
     --set job.tokens=8 --set model.sequence=1 --set compute.efficiency=1 --set 'job.bucket=1 KiB' --set job.bucket_split=yes
 check 1 "operations on 46340 ranks" run --model gpt2 --machine deck-network-400g --gpus 46340 --set job.tokens=46340 \
     --set model.sequence=1 --set compute.efficiency=1 --set model.layers=100000
+
+# Splits: what does not divide, is misspelt, or means nothing. llama3-8b on 8 GPUs has 32 heads and 32 layers.
+split="run --model llama3-8b --machine dgx-h100 --gpus 8 --set job.batch=64"
+while read -r words; do
+    read -r sets
+    # shellcheck disable=SC2046,SC2086 # a command and its words
+    check 1 "$words" $split $(for set in $sets; do echo "--set $set"; done)
+done <<'END'
+command line: job: |rules are broken: dp: found 2, but no dp does: tp 3 x cp 1 x pp 1 = 3 does not divide the 8 GPUs|tp: found 3, wanted a divisor of the 32 heads
+job.tp=3
+--set: job.tp: found 0, wanted a whole number from 1
+job.tp=0
+--set: job.dp: found 4, wanted 2, which with tp 2 x cp 1 x pp 2 makes the 8 GPUs of the machine
+job.tp=2 job.pp=2 job.dp=4
+--set: job.zero: found 4, wanted a whole number from 0 to 3
+job.zero=4
+--set: job.batch: found 12, wanted a multiple of 8 (micro_batch 1 x dp 8)
+job.batch=12
+--set: job.batch: found 64, wanted a multiple of 24 (micro_batch 3 x dp 8)
+job.micro_batch=3
+--set: job.tokens: found beside batch, wanted one of them
+job.tokens=524288
+--set: job.schedule: found schedule 'zigzag', wanted one of: gpipe, 1f1b, interleaved
+job.pp=2 job.schedule=zigzag
+--set: job.schedule: found schedule 'interleavd'|did you mean 'interleaved'?
+job.pp=2 job.schedule=interleavd
+--set: job.schedule: interleaved wants at least 2 chunks a stage
+job.pp=2 job.schedule=interleaved
+--set: job.schedule: 1f1b wants one chunk a stage
+job.pp=2 job.schedule=1f1b job.chunks=2
+--set: job.layers_first: found 40 layers on the first and last stage, wanted at most 32
+job.pp=2 job.layers_first=40
+--set: job.pp: found 8 x 5 chunks = 40 stages, wanted at most 32
+job.pp=8 job.chunks=5
+--set: job.order: found order 'tp-dp', wanted tp, cp, dp and pp, each once, fastest first
+job.order=tp-dp
+--set: job.cp: found 2, wanted 2 x cp to divide the sequence of 4094 tokens
+job.cp=2 model.sequence=4094
+--set: job.shard: found 3, wanted a divisor of the 8 data-parallel ranks
+job.zero=3 job.shard=3
+--set: job.sp: means nothing here, wanted tp above 1 beside it
+job.sp=yes
+--set: job.chunks: means nothing here, wanted pp above 1 beside it
+job.chunks=2
+--set: job.reshard: means nothing here, wanted zero = 3 beside it
+job.zero=2 job.reshard=no
+--set: job.recompute: found 'ful', wanted one of: none, selective, full|did you mean 'full'?
+job.recompute=ful
+--set: compute.framework: found no framework 'megatrn' in the library|did you mean 'megatron-
+compute.framework=megatrn
+--set: compute.framework: found beside efficiency, wanted one of them
+compute.framework=xla compute.efficiency=0.4
+--set: job.tensor_parallel: unknown key
+job.tensor_parallel=2
+--set: reality.slow_factor: found 0.5, wanted 1 to 1000
+reality.slow_ranks=1 reality.slow_factor=0.5
+--set: reality.slow_link: found 8, wanted a whole number from 0 to 7
+reality.slow_link=8
+--set: reality.loader: the data of a step would take|wanted at most a day
+reality.loader=0.001 job.batch=1024
+--set: reality.jitter: found '3' (more than 1)
+reality.jitter=3
+END
 
 # Files: their text.
 cat >good.ini <<'INI'

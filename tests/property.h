@@ -217,17 +217,67 @@ static inline void property_flops(const Property *property)
                   wanted);
 }
 
-// What the timeline's peak may have above step_memory_peak's closed form: a tied embedding may be gathered for the
-// head and, in a model of a few layers, for its own backward pass at once; offloaded activations of one micro-batch come in
-// while another's are on their way out, two layers each; by efficiency every bias is whole (step/items.c).
+// Bytes of the operations of a program that are of a kind and of the data group or its shards.
+static inline double property_data(const SimProgram *program, SimKind kind)
+{
+    double bytes = 0;
+    for (guint32 id = 0; id < program->ops->len; id++) {
+        const SimOp *op = sim_program_op(program, id);
+        gboolean data = op->dimension == STEP_GROUP_DATA || op->dimension == STEP_GROUP_SHARD;
+        if (op->work == SIM_WORK_JOINT && op->kind == kind && data)
+            bytes += (double)op->bytes;
+    }
+    return bytes;
+}
+
+// A stage reduces all its gradients as often as its plan says, and gathers its weights: once after (or
+// before) the step under ZeRO 1 and 2, under 3 for every pass where they are freed.
+static inline void property_reduced(const Property *property)
+{
+    const StepJob *job = property->job;
+    const StepPlan *plan = &job->plan;
+    gboolean each = plan->sync_every || (plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED);
+    double passes = each ? (double)plan->micro_batches : 1, m = (double)plan->micro_batches;
+    for (guint32 stage = 0; stage < plan->pp; stage++) {
+        const SimProgram *program = property->result->programs->pdata[stage];
+        StepMemoryStage memory =
+            step_memory_stage(plan, job->model, job->machine->device, job->framework, stage);
+        double all = (double)memory.parameters;
+        if (step_plan_data(plan) > 1 && (plan->zero == 0 || plan->shard > 1)) {
+            double found =
+                property_data(program, plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER);
+            double wanted = passes * all * (double)plan->gradient_bytes;
+            property_must(property, fabs(found - wanted) < 0.5, "stage %u reduces %.0f B, wanted %.0f", stage,
+                          found, wanted);
+        }
+        if (plan->zero == 0 || plan->shard == 1)
+            continue;
+        StepItems items;
+        step_items_init(&items, job);
+        double table = (double)step_items_parameters(&items, 0), head = 0, gathered = all;
+        if (stage == plan->pp - 1)
+            head = (double)step_items_parameters(&items, (guint32)job->model->layers + 1);
+        step_items_clear(&items);
+        // The head stays from its forward to its backward pass, with a tied embedding that has been freed.
+        double heads = plan->schedule == &PIPE_GPIPE ? 1 : m;
+        double tied = job->model->tied && plan->pp == 1 ? table : 0;
+        if (plan->zero == 3 && (plan->reshard || plan->offload_weights))
+            gathered = 2 * m * (all - head) + heads * (head + tied);
+        double found = property_data(program, SIM_KIND_ALL_GATHER);
+        property_must(property, fabs(found - 2 * gathered) < 0.5, "stage %u gathers %.0f B, wanted %.0f",
+                      stage, found, 2 * gathered);
+    }
+}
+
+// What the timeline's peak may have above step_memory_peak's closed form: a tied embedding may be gathered
+// for the head and, in a model of a few layers, for its own backward pass at once; offloaded activations of
+// one micro-batch come in while another's are on their way out, two layers each.
 static inline gint64 property_above(const StepJob *job, const StepMemoryStage *memory)
 {
     const StepPlan *plan = &job->plan;
     gint64 above = 0;
     if (memory->unit > 0 && job->model->tied)
         above += memory->unit_ends + memory->unit_ends / 10;
-    if (memory->unit > 0 && plan->tp > 1)
-        above += memory->whole / 45;
     if (plan->offload_activations && plan->pp > 1)
         above += 2 * memory->layer + memory->layer / 7;
     return above;
@@ -250,7 +300,8 @@ static inline void property_peak(const Property *property, guint32 stage)
                   usage->peak, wanted);
     gboolean layers = step_plan_layers(plan, job->model, stage, 0) > 0;
     gboolean simple = memory.unit == 0 && !plan->offload_activations && layers;
-    property_must(property, ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
+    property_must(property,
+                  ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
 }
@@ -259,6 +310,7 @@ static inline void property_peak(const Property *property, guint32 stage)
 static inline void property_memory(const Property *property)
 {
     const StepJob *job = property->job;
+    gint64 most = 0;
     for (guint32 stage = 0; stage < job->plan.pp; stage++) {
         const SimProgram *program = property->result->programs->pdata[stage];
         gint64 left[STEP_MEMORY_KINDS] = {0};
@@ -280,5 +332,9 @@ static inline void property_memory(const Property *property)
                           STEP_MEMORY_NAMES[point->kind]);
         }
         property_peak(property, stage);
+        most = MAX(most, fixed.parameters);
     }
+    gint64 own = property->result->gradient_bytes / job->plan.gradient_bytes;
+    property_must(property, own == most, "%" G_GINT64_FORMAT " parameters, in memory %" G_GINT64_FORMAT, own,
+                  most);
 }

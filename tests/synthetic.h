@@ -101,7 +101,8 @@ static inline StepResult *synthetic_result(guint32 ranks)
     result->tokens_per_s = 634000;
     result->model_flops = 4.9e16;
     result->peak_flops = 989e12;
-    result->last_rank = ranks > SYNTHETIC_LAST ? SYNTHETIC_LAST : ranks - 1;
+    result->last_rank = result->last_track = ranks > SYNTHETIC_LAST ? SYNTHETIC_LAST : ranks - 1;
+    result->tracks = ranks;
     result->step = PS_PER_SECOND;
     result->fingerprint = G_GUINT64_CONSTANT(0x00c0ffee12345678);
     result->gradient_bytes = G_GINT64_CONSTANT(13476298752);

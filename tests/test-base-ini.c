@@ -148,6 +148,9 @@ static void test_suggest(void **state)
     assert_string_equal(suggest_find("ovrelap", names), "overlap");
     assert_string_equal(suggest_find("Bucket-Split", names), "bucket_split");
     assert_null(suggest_find("zebra", names));
+    assert_string_equal(
+        suggest_find("overlpa_with", (const char *const[]){"overlap_with_more_than_that", NULL}),
+        "overlap_with_more_than_that");
     assert_null(suggest_find("", names));
 }
 

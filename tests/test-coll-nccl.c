@@ -231,12 +231,51 @@ static void test_file(void **state)
     machine_tuning_clear(&again);
 }
 
+// The nearest of what was measured is found: by ranks in an island, by islands across; and "reduce" is not
+// the start of "reduce_scatter".
+static void test_nearest(void **state)
+{
+    (void)state;
+    static const char text[] = "[nccl]\nreduce_2 = 1 us, 1 GB/s\nreduce_8 = 2 us, 1 GB/s\n"
+                               "reduce_scatter_8 = 3 us, 1 GB/s\nreduce_across = 4 us, 1 us, 1 GB/s\n"
+                               "reduce_across_20 = 5 us, 1 us, 1 GB/s\n";
+    static const struct {
+        MachineTuningOp op;
+        guint32 ranks, islands;
+        Ps latency; // us; 0: none
+    } cases[] = {
+        {MACHINE_TUNING_REDUCE, 3, 1, 1},         {MACHINE_TUNING_REDUCE, 5, 1, 2},
+        {MACHINE_TUNING_REDUCE, 16, 2, 4},        {MACHINE_TUNING_REDUCE, 48, 6, 4},
+        {MACHINE_TUNING_REDUCE, 56, 7, 5},        {MACHINE_TUNING_REDUCE, 800, 100, 5},
+        {MACHINE_TUNING_REDUCE_SCATTER, 2, 1, 3}, {MACHINE_TUNING_REDUCE_SCATTER, 2, 2, 0},
+        {MACHINE_TUNING_BROADCAST, 2, 1, 0},
+    };
+    g_autoptr(GError) error = NULL;
+    g_autoptr(Ini) ini = ini_read_text("m.ini", text, strlen(text), &error);
+    MachineTuning tuning;
+    machine_tuning_init(&tuning);
+    assert_true(machine_tuning_read(&tuning, ini, &error) && ini_finish(ini, &error));
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        const MachineTuningFit *fit =
+            machine_tuning_find(&tuning, cases[i].op, cases[i].ranks, cases[i].islands);
+        assert_int_equal(fit == NULL ? 0 : fit->line[0].latency, cases[i].latency * 1000000);
+    }
+    g_autofree char *written = machine_tuning_write(&tuning);
+    assert_non_null(strstr(written, "\nreduce_across_20 = 5 us, 1 us, 1 GB/s\n"));
+    // A new fit across islands takes the place of both.
+    const MachineTuningFit fit = {.lines = 1, .line = {{6000000, 0, 1e9}}};
+    machine_tuning_set(&tuning, MACHINE_TUNING_REDUCE, &fit);
+    assert_int_equal(machine_tuning_find(&tuning, MACHINE_TUNING_REDUCE, 160, 20)->line[0].latency, 6000000);
+    assert_int_equal(tuning.fits[MACHINE_TUNING_REDUCE]->len, 3);
+    machine_tuning_clear(&tuning);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_lines), cmocka_unit_test(test_monotone), cmocka_unit_test(test_crossing),
         cmocka_unit_test(test_words), cmocka_unit_test(test_ops),      cmocka_unit_test(test_mesh),
-        cmocka_unit_test(test_file),
+        cmocka_unit_test(test_file),  cmocka_unit_test(test_nearest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

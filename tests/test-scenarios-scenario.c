@@ -92,7 +92,7 @@ static void test_refusals(void **state)
         {"compute.precision=bf15", "did you mean 'bf16'"},
         {"compute.counting=7N", "wanted one of: 6N, 6N+12LHQT"},
         {"compute.bucket=1 MiB", "unknown key (did you mean 'job.bucket'?)"},
-        {"simulate.fidelity=folded", "wanted one of: messages"},
+        {"simulate.fidelity=flow", "wanted one of: auto, messages, folded"},
         {"simulate.chunk=1 B", "simulate.chunk: found less than 4 KiB"},
         {"collective.algorithm=rings", "did you mean 'ring'"},
         {"machine.use=deck-network", "did you mean"},

@@ -29,7 +29,7 @@ h200-roce         7   4
 h800-nvlink       4   1  fitted
 l40s-pcie         4   3  fitted
 rtx2080ti-nvlink  6   1  fitted
-rtx2080ti-pcie    1   2  fitted
+rtx2080ti-pcie    1   5  fitted; reduce is not
 rtx4090-pcie      2   6  fitted
 rtx5090-pcie      2   2  fitted
 v100-25g          6   1  fitted

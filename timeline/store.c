@@ -18,7 +18,7 @@ typedef struct {
     const StepResult *result; // borrowed
     gint64 run;
     gint64 first_span;  // id of the run's first span
-    const guint *bases; // [rank]: its first lane; borrowed
+    const guint *bases; // [track]: its first lane; borrowed
 } Store;
 
 static gboolean store_insert(const Store *store, sqlite3_stmt *statement, GError **error)
@@ -59,13 +59,13 @@ static gboolean store_add_lanes(const Store *store, const gint64 *starts, GError
     gboolean fine = statement != NULL;
     const StepResult *result = store->result;
     gint64 lane = 0;
-    for (guint rank = 0; fine && rank < result->ranks; rank++) {
+    for (guint rank = 0; fine && rank < result->tracks; rank++) {
         const SimProgram *program = step_result_program(result, rank);
         for (guint stream = 0; fine && stream < sim_program_streams(program); stream++, lane++) {
             gint64 spans = starts[lane + 1] - starts[lane];
             sqlite3_bind_int64(statement, 1, store->run);
             sqlite3_bind_int64(statement, 2, lane);
-            sqlite3_bind_int64(statement, 3, rank);
+            sqlite3_bind_int64(statement, 3, step_result_rank(result, rank));
             timeline_run_row_bind(statement, 4, g_ptr_array_index(program->streams, stream));
             sqlite3_bind_null(statement, 5);
             store_bind_optional(statement, 6, spans == 0 ? -1 : store->first_span + starts[lane]);
@@ -114,7 +114,7 @@ static gboolean store_add_exposures(const Store *store, GError **error)
     gboolean fine = statement != NULL;
     for (guint i = 0; fine && i < store->result->exposures->len; i++) {
         const StepExposure *exposure = &g_array_index(store->result->exposures, StepExposure, i);
-        const SimProgram *program = step_result_program(store->result, store->result->last_rank);
+        const SimProgram *program = step_result_program(store->result, store->result->last_track);
         sqlite3_bind_int64(statement, 1, store->run);
         sqlite3_bind_int64(statement, 2, exposure->start);
         sqlite3_bind_int64(statement, 3, exposure->end);
@@ -160,7 +160,7 @@ static sqlite3_stmt *store_prepare_spans(const Store *store, guint rows, GError 
 // bases[rank] is the lane of its first stream.
 static guint store_lane(const Store *store, const SimSpan *span)
 {
-    g_assert(span->rank < store->result->ranks);
+    g_assert(span->rank < store->result->tracks);
     return store->bases[span->rank] + step_result_op(store->result, span)->stream;
 }
 
@@ -204,8 +204,8 @@ static gboolean store_add_lanes_and_spans(Store *store, GError **error)
     const StepResult *result = store->result;
     const GArray *spans = result->trace.spans;
     guint n = spans == NULL ? 0 : spans->len, lanes = 0;
-    g_autofree guint *bases = g_new(guint, result->ranks);
-    for (guint rank = 0; rank < result->ranks; rank++) {
+    g_autofree guint *bases = g_new(guint, result->tracks + 1);
+    for (guint rank = 0; rank < result->tracks; rank++) {
         bases[rank] = lanes;
         lanes += sim_program_streams(step_result_program(result, rank));
     }

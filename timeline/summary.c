@@ -31,18 +31,67 @@ static void summary_classes(GString *out, const StepResult *result)
     summary_time(out, "launch", result->launch, result, "waiting for the host to launch kernels");
 }
 
+// Exposed time of one kind of operation on one stream.
+typedef struct {
+    SimKind kind;
+    const char *stream; // borrowed
+    Ps time;
+    guint pieces;
+} SummaryExposed;
+
+static gint summary_compare(gconstpointer a, gconstpointer b)
+{
+    const SummaryExposed *one = a, *other = b;
+    if (one->time != other->time)
+        return one->time > other->time ? -1 : 1;
+    return one->kind < other->kind ? -1 : one->kind > other->kind;
+}
+
+// What was waited for, by kind and stream, longest first.
+static void summary_exposed_kinds(GString *out, const StepResult *result)
+{
+    enum { SHOWN = 4 };
+    const SimProgram *program = step_result_program(result, result->last_track);
+    g_autoptr(GArray) kinds = g_array_new(FALSE, FALSE, sizeof(SummaryExposed));
+    for (guint i = 0; i < result->exposures->len; i++) {
+        const StepExposure *exposure = &g_array_index(result->exposures, StepExposure, i);
+        const SimOp *op = sim_program_op(program, exposure->op);
+        const char *stream = g_ptr_array_index(program->streams, op->stream);
+        guint at = 0;
+        while (at < kinds->len && (g_array_index(kinds, SummaryExposed, at).kind != op->kind ||
+                                   g_array_index(kinds, SummaryExposed, at).stream != stream))
+            at++;
+        SummaryExposed fresh = {.kind = op->kind, .stream = stream};
+        if (at == kinds->len)
+            g_array_append_val(kinds, fresh);
+        SummaryExposed *own = &g_array_index(kinds, SummaryExposed, at);
+        own->time += exposure->end - exposure->start;
+        own->pieces++;
+    }
+    g_array_sort(kinds, summary_compare);
+    for (guint i = 0; i < MIN(kinds->len, SHOWN); i++) {
+        const SummaryExposed *own = &g_array_index(kinds, SummaryExposed, i);
+        g_autofree char *time = units_format_time(own->time);
+        g_string_append_printf(out, "exposed         %s in %u waits for %s on stream %s\n", time, own->pieces,
+                               SIM_KIND_NAMES[own->kind], own->stream);
+    }
+}
+
 static void summary_exposed(GString *out, const StepResult *result)
 {
     enum { SHOWN = 3 };
     guint stretches = 0;
-    for (guint i = 0, end = 0; i < result->exposures->len; i = end, stretches++) {
+    for (guint i = 0; i < result->exposures->len; i = step_explain_stretch(result, i))
+        stretches++;
+    if (stretches > SHOWN) {
+        summary_exposed_kinds(out, result);
+        return;
+    }
+    for (guint i = 0, end = 0; i < result->exposures->len; i = end) {
         end = step_explain_stretch(result, i);
         g_autofree char *words = step_explain_words(result, i, end);
-        if (stretches < SHOWN)
-            g_string_append_printf(out, "exposed         %s\n", words);
+        g_string_append_printf(out, "exposed         %s\n", words);
     }
-    if (stretches > SHOWN)
-        g_string_append_printf(out, "                and %u more\n", stretches - SHOWN);
 }
 
 // What the fullest stage holds at its peak, and when.

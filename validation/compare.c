@@ -29,13 +29,6 @@ static CollOp validation_compare_op(ValidationNcclOp op)
     return coll_choice_find_op(VALIDATION_NCCL_OP_NAMES[op], NULL, &coll, NULL) ? coll : COLL_OPS;
 }
 
-// How many messages a collective of p ranks takes, roughly: what decides whether it is worth waiting for.
-static double validation_compare_messages(CollOp op, guint32 ranks, guint32 nodes)
-{
-    double p = ranks, island = p / nodes;
-    return op == COLL_OP_ALL_TO_ALL ? p * p : 2 * p * p * (nodes > 1 ? island : 1);
-}
-
 static void validation_compare_row(ValidationCompared *at, const TopoMachine *machine, guint64 messages_max)
 {
     const ValidationCollective *row = at->row;
@@ -44,7 +37,7 @@ static void validation_compare_row(ValidationCompared *at, const TopoMachine *ma
         at->reason = g_strdup_printf("no %s", VALIDATION_NCCL_OP_NAMES[row->op]);
         return;
     }
-    if (messages_max > 0 && validation_compare_messages(op, row->ranks, row->nodes) > (double)messages_max) {
+    if (messages_max > 0 && coll_measure_count(machine, op, row->bytes) > messages_max) {
         at->reason = g_strdup_printf("%u ranks take too many messages", row->ranks);
         return;
     }

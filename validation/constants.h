@@ -15,7 +15,7 @@ typedef struct {
 
 // Turns a fit of op on all GPUs of machine into constants. Across islands the latency grows with their number
 // as NCCL's own latencies do (coll_nccl_split). FALSE where the operation has no constants of its own
-// (reduce, send/receive).
+// (send/receive).
 gboolean validation_constants_get(const TopoMachine *machine, ValidationNcclOp op, const ValidationFit *fit,
                                   ValidationConstants *constants);
 

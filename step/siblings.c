@@ -1,0 +1,385 @@
+// step/siblings.c: measuring collectives with their siblings.
+#include "step/siblings.h"
+
+#include "coll/fabric.h"
+#include "coll/group.h"
+#include "step/cache.h"
+#include "step/groups.h"
+#include "topo/route.h"
+
+// The groups of a stage in one dimension.
+typedef struct {
+    guint32 stage, dimension;
+    GPtrArray *members; // of GArray * of guint32: ranks; owned
+    GPtrArray *groups;  // of CollGroup *; owned
+    guint64 signature;  // 0: not computed
+} Kin;
+
+typedef struct {
+    StepSiblings *siblings;
+    SimEngine engine;
+    SimNetwork network;
+    CollFabric fabric;
+    CollNccl nccl;
+    GPtrArray *kin;   // of Kin *
+    GPtrArray *by_id; // of CollGroup *; borrowed
+    guint32 running;  // groups that have not ended
+    Ps first, last;   // when the first and the last of them ended
+    guint32 *stages;  // [island]: the stage that has it alone, G_MAXUINT32: several
+    guint32 *of_gpu;  // [node]: stage of a GPU's node, G_MAXUINT32: no GPU
+} Measuring;
+
+static void kin_free(gpointer data)
+{
+    Kin *kin = data;
+    g_ptr_array_unref(kin->members);
+    g_ptr_array_unref(kin->groups);
+    g_free(kin);
+}
+
+void step_siblings_init(StepSiblings *siblings, const StepJob *job, const StepLowered *lowered)
+{
+    *siblings = (StepSiblings){.job = job, .lowered = lowered};
+    siblings->all = g_array_new(FALSE, TRUE, sizeof(StepCollective));
+}
+
+void step_siblings_clear(StepSiblings *siblings)
+{
+    for (guint i = 0; i < siblings->all->len; i++) {
+        StepCollective *own = &g_array_index(siblings->all, StepCollective, i);
+        if (own->shares != NULL)
+            g_array_unref(own->shares);
+    }
+    g_array_unref(siblings->all);
+}
+
+guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op)
+{
+    guint32 pp = siblings->job->plan.pp, dimension = op->dimension, from = stage, other = stage;
+    if (dimension == STEP_JOINT_SEND_FORWARD || dimension == STEP_JOINT_RECV_BACKWARD)
+        other = (stage + 1) % pp;
+    else if (dimension == STEP_JOINT_SEND_BACKWARD || dimension == STEP_JOINT_RECV_FORWARD)
+        other = (stage + pp - 1) % pp;
+    if (dimension == STEP_JOINT_RECV_FORWARD ||
+        dimension == STEP_JOINT_RECV_BACKWARD) { // as the sender has it
+        from = other;
+        other = stage;
+        dimension--;
+    } else if (dimension == STEP_GROUP_ENDS || dimension == STEP_GROUP_WORLD) {
+        from = 0;
+        other = pp - 1;
+    }
+    for (guint32 i = 0; i < siblings->all->len; i++) {
+        const StepCollective *own = step_siblings_get(siblings, i);
+        if (own->stage == from && own->dimension == dimension && own->kind == op->kind &&
+            own->bytes == op->bytes)
+            return i;
+    }
+    StepCollective own = {.stage = from,
+                          .other = other,
+                          .dimension = dimension,
+                          .kind = op->kind,
+                          .bytes = op->bytes,
+                          .like = siblings->all->len};
+    g_array_append_val(siblings->all, own);
+    return siblings->all->len - 1;
+}
+
+static void siblings_delivered(gpointer user, const SimFlight *flight)
+{
+    coll_group_received(((Measuring *)user)->by_id->pdata[flight->owner], flight);
+}
+
+static void siblings_done(gpointer user, CollGroup *group)
+{
+    (void)group;
+    Measuring *run = user;
+    run->first = MIN(run->first, run->engine.now);
+    run->last = run->engine.now;
+    run->running--;
+}
+
+// The groups that a collective's siblings form: every rank of the stage in its own.
+static Kin *siblings_kin(Measuring *run, const StepCollective *own)
+{
+    const StepPlan *plan = &run->siblings->job->plan;
+    for (guint i = 0; i < run->kin->len; i++) {
+        Kin *kin = run->kin->pdata[i];
+        if (kin->stage == own->stage && kin->dimension == own->dimension)
+            return kin;
+    }
+    Kin *kin = g_new0(Kin, 1);
+    kin->stage = own->stage;
+    kin->dimension = own->dimension;
+    kin->members = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    kin->groups = g_ptr_array_new_with_free_func((GDestroyNotify)coll_group_free);
+    g_autofree gboolean *taken = g_new0(gboolean, plan->gpus);
+    for (guint32 rank = 0; rank < plan->gpus; rank++) {
+        if (run->siblings->lowered->runs[rank] != own->stage || taken[rank])
+            continue;
+        guint32 count = 0;
+        g_autofree guint32 *members = own->dimension < STEP_GROUPS
+                                          ? step_place_members(plan, (StepGroup)own->dimension, rank, &count)
+                                          : step_groups_pair(plan, rank, own->other, &count);
+        for (guint32 i = 0; i < count; i++)
+            taken[members[i]] = TRUE;
+        GArray *list = g_array_new(FALSE, FALSE, sizeof(guint32));
+        g_array_append_vals(list, members, count);
+        g_ptr_array_add(kin->members, list);
+    }
+    g_ptr_array_add(run->kin, kin);
+    return kin;
+}
+
+// How the groups lie: routes between neighbours, group by group.
+static guint64 siblings_signature(const Measuring *run, Kin *kin)
+{
+    if (kin->signature != 0)
+        return kin->signature;
+    const TopoGraph *graph = run->siblings->job->machine->graph;
+    g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(guint32));
+    guint64 hash = hash_add(kin->dimension, kin->members->len);
+    for (guint i = 0; i < kin->members->len; i++) {
+        const GArray *members = kin->members->pdata[i];
+        hash = hash_add(hash, members->len);
+        for (guint j = 0; j + 1 < members->len; j++) {
+            guint32 a = topo_graph_gpu(graph, g_array_index(members, guint32, j));
+            guint32 b = topo_graph_gpu(graph, g_array_index(members, guint32, j + 1));
+            g_array_set_size(links, 0);
+            topo_router_find(run->fabric.router, a, b, links);
+            for (guint k = 0; k < links->len; k++) {
+                const TopoLink *link = topo_graph_link(graph, g_array_index(links, guint32, k));
+                hash = hash_add(hash_add(hash, (guint64)link->bandwidth),
+                                (guint64)link->latency << 8 | link->class);
+            }
+        }
+    }
+    kin->signature = MAX(hash, 1);
+    return kin->signature;
+}
+
+static gboolean siblings_exact(const StepSiblings *siblings)
+{
+    return siblings->job->plan.gpus <= STEP_SIBLINGS_EXACT;
+}
+
+// Finds for every collective one that lies alike, so that only that one is measured.
+static void siblings_match(Measuring *run)
+{
+    GArray *all = run->siblings->all;
+    for (guint32 i = 0; i < all->len && !siblings_exact(run->siblings); i++) {
+        StepCollective *own = &g_array_index(all, StepCollective, i);
+        if (own->known)
+            continue;
+        for (guint32 j = 0; j < i && own->like == i; j++) {
+            const StepCollective *like = &g_array_index(all, StepCollective, j);
+            if (like->like != j || like->dimension != own->dimension || like->kind != own->kind ||
+                like->bytes != own->bytes)
+                continue;
+            if (siblings_signature(run, siblings_kin(run, own)) ==
+                siblings_signature(run, siblings_kin(run, like)))
+                own->like = j;
+        }
+    }
+}
+
+static gboolean siblings_prepare(Measuring *run, const StepCollective *own, GError **error)
+{
+    const StepJob *job = run->siblings->job;
+    Kin *kin = siblings_kin(run, own);
+    for (guint i = 0; i < kin->members->len; i++) {
+        if (i == kin->groups->len) {
+            const GArray *members = kin->members->pdata[i];
+            gconstpointer choose = job->nccl ? (gconstpointer)&run->nccl : (gconstpointer)job->algorithm;
+            if (own->dimension == STEP_GROUP_WORLD && !job->nccl)
+                choose = &COLL_BINOMIAL_TREE; // as step/groups.c
+            CollGroup *group = coll_group_new(
+                run->by_id->len, job->nccl ? coll_nccl_choose : coll_choice_plain, choose, &run->fabric,
+                (const guint32 *)(const void *)members->data, members->len, siblings_done, run);
+            g_ptr_array_add(kin->groups, group);
+            g_ptr_array_add(run->by_id, group);
+        }
+        if (!coll_group_prepare(kin->groups->pdata[i], step_groups_op(own->kind), own->bytes, error))
+            return FALSE;
+    }
+    return TRUE;
+}
+
+// Which stage a link belongs to, seen from a collective.
+static StepOwner siblings_owner(const Measuring *run, const StepCollective *own, const TopoLink *link)
+{
+    const TopoGraph *graph = run->siblings->job->machine->graph;
+    guint32 stage = run->of_gpu[link->from] != G_MAXUINT32 ? run->of_gpu[link->from] : run->of_gpu[link->to];
+    if (stage == G_MAXUINT32) {
+        guint32 island = topo_graph_node(graph, link->from)->island;
+        if (island == G_MAXUINT32)
+            island = topo_graph_node(graph, link->to)->island;
+        if (island == G_MAXUINT32)
+            return STEP_OWNER_POOL;
+        stage = run->stages[island];
+    }
+    return stage == own->stage ? STEP_OWNER_STAGE : stage == own->other ? STEP_OWNER_OTHER : STEP_OWNER_MIXED;
+}
+
+static guint32 siblings_class(const TopoGraph *graph, const TopoLink *link)
+{
+    return ((guint32)link->class * TOPO_NODE_KINDS + topo_graph_node(graph, link->from)->kind) *
+               TOPO_NODE_KINDS +
+           topo_graph_node(graph, link->to)->kind;
+}
+
+// What of the time each link was busy; before is the busy time of every link so far.
+static void siblings_links(const Measuring *run, StepCollective *own, const Ps *before)
+{
+    const TopoGraph *graph = run->siblings->job->machine->graph;
+    own->shares = g_array_new(FALSE, FALSE, sizeof(StepLinkShare));
+    for (guint32 i = 0; own->time > 0 && i < graph->links->len; i++) {
+        double share = (double)(run->network.link_busy[i] - before[i]) / (double)own->time;
+        StepLinkShare use = {i, STEP_OWNER_LINK, (guint32)(MIN(share, 1) * SIM_SHARE_ONE)};
+        if (use.share > 0)
+            g_array_append_val(own->shares, use);
+    }
+}
+
+// The same by kind of link and owner.
+static void siblings_shares(const Measuring *run, StepCollective *own, const Ps *before)
+{
+    enum { CLASSES = TOPO_LINK_CLASSES * TOPO_NODE_KINDS * TOPO_NODE_KINDS, OWNERS = STEP_OWNER_POOL + 1 };
+    const TopoGraph *graph = run->siblings->job->machine->graph;
+    g_autofree double *busy = g_new0(double, CLASSES *OWNERS);
+    g_autofree guint32 *count = g_new0(guint32, CLASSES);
+    for (guint32 i = 0; i < graph->links->len; i++) {
+        const TopoLink *link = topo_graph_link(graph, i);
+        Ps time = run->network.link_busy[i] - before[i];
+        guint32 class = siblings_class(graph, link);
+        StepOwner owner = siblings_owner(run, own, link);
+        double *sum = &busy[class * OWNERS + owner];
+        if (owner == STEP_OWNER_POOL) {
+            count[class]++;
+            *sum += (double)time;
+        } else {
+            *sum = MAX(*sum, (double)time);
+        }
+    }
+    own->shares = g_array_new(FALSE, FALSE, sizeof(StepLinkShare));
+    for (guint32 i = 0; own->time > 0 && i < CLASSES * OWNERS; i++) {
+        double share = busy[i] / (double)own->time;
+        if (i % OWNERS == STEP_OWNER_POOL)
+            share /= MAX(count[i / OWNERS], 1);
+        StepLinkShare use = {i / OWNERS, i % OWNERS, (guint32)(MIN(share, 1) * SIM_SHARE_ONE)};
+        if (use.share > 0)
+            g_array_append_val(own->shares, use);
+    }
+}
+
+static void siblings_run(Measuring *run, StepCollective *own, Ps *before)
+{
+    Kin *kin = siblings_kin(run, own);
+    guint32 links = run->siblings->job->machine->graph->links->len;
+    memcpy(before, run->network.link_busy, links * sizeof *before);
+    guint64 messages = run->network.messages;
+    Ps start = run->engine.now;
+    run->first = G_MAXINT64;
+    run->last = start;
+    run->running = kin->groups->len;
+    for (guint i = 0; i < kin->groups->len; i++) {
+        CollGroup *group = kin->groups->pdata[i];
+        for (guint32 j = 0; j < group->run.shape.ranks; j++)
+            coll_group_arrive(group, step_groups_op(own->kind), own->bytes);
+    }
+    sim_engine_run(&run->engine);
+    g_assert(run->running == 0);
+    sim_network_finish(&run->network);
+    own->known = TRUE;
+    own->time = run->last - start;
+    own->spread = run->last - run->first;
+    own->messages = run->network.messages - messages;
+    if (siblings_exact(run->siblings))
+        siblings_links(run, own, before);
+    else
+        siblings_shares(run, own, before);
+    run->siblings->measured++;
+}
+
+static void siblings_place(Measuring *run)
+{
+    const StepJob *job = run->siblings->job;
+    const TopoGraph *graph = job->machine->graph;
+    run->stages = g_new(guint32, graph->nodes->len + 1);
+    run->of_gpu = g_new(guint32, graph->nodes->len);
+    g_autofree gboolean *seen = g_new0(gboolean, graph->nodes->len + 1);
+    for (guint32 i = 0; i < graph->nodes->len; i++)
+        run->of_gpu[i] = G_MAXUINT32;
+    for (guint32 rank = 0; rank < job->plan.gpus; rank++) {
+        guint32 node = topo_graph_gpu(graph, rank), stage = run->siblings->lowered->runs[rank];
+        guint32 island = topo_graph_node(graph, node)->island;
+        run->of_gpu[node] = stage;
+        if (island == G_MAXUINT32)
+            continue;
+        g_assert(island <= graph->nodes->len);
+        run->stages[island] = seen[island] && run->stages[island] != stage ? G_MAXUINT32 : stage;
+        seen[island] = TRUE;
+    }
+}
+
+static gboolean siblings_measure_all(Measuring *run, GError **error)
+{
+    GArray *all = run->siblings->all;
+    siblings_match(run);
+    for (guint32 i = 0; i < all->len; i++) {
+        const StepCollective *own = step_siblings_get(run->siblings, i);
+        if (!own->known && own->like == i && !siblings_prepare(run, own, error))
+            return FALSE;
+    }
+    sim_network_freeze(&run->network, !run->siblings->job->no_fuse);
+    g_autofree Ps *before = g_new0(Ps, run->siblings->job->machine->graph->links->len + 1);
+    for (guint32 i = 0; i < all->len; i++) {
+        StepCollective *own = &g_array_index(all, StepCollective, i);
+        if (own->known || own->like != i)
+            continue;
+        Kin *kin = siblings_kin(run, own);
+        if (!coll_group_check(kin->groups->pdata[0], own->bytes, 1, run->siblings->job->name, error))
+            return FALSE;
+        siblings_run(run, own, before);
+    }
+    for (guint32 i = 0; i < all->len; i++) {
+        StepCollective *own = &g_array_index(all, StepCollective, i);
+        const StepCollective *like = &g_array_index(all, StepCollective, own->like);
+        if (own->known)
+            continue;
+        own->known = TRUE;
+        own->time = like->time;
+        own->spread = like->spread;
+        own->messages = like->messages;
+        own->shares = g_array_ref(like->shares);
+    }
+    return TRUE;
+}
+
+gboolean step_siblings_measure(StepSiblings *siblings, GError **error)
+{
+    const StepJob *job = siblings->job;
+    step_cache_find(siblings);
+    if (siblings->found == siblings->all->len)
+        return TRUE;
+    Measuring run = {.siblings = siblings};
+    sim_engine_init(&run.engine, job->queue);
+    sim_network_init(&run.network, &run.engine, siblings->lowered->chunk, siblings_delivered, &run);
+    coll_fabric_init(&run.fabric, job->machine->graph, &run.network);
+    if (job->nccl)
+        coll_nccl_init(&run.nccl, &job->machine->tuning, job->machine->graph, job->algorithm, job->protocol);
+    run.kin = g_ptr_array_new_with_free_func(kin_free);
+    run.by_id = g_ptr_array_new();
+    siblings_place(&run);
+    gboolean fine = siblings_measure_all(&run, error);
+    g_ptr_array_unref(run.kin);
+    g_ptr_array_unref(run.by_id);
+    g_free(run.stages);
+    g_free(run.of_gpu);
+    coll_fabric_clear(&run.fabric);
+    sim_network_clear(&run.network);
+    sim_engine_clear(&run.engine);
+    if (fine)
+        step_cache_store(siblings);
+    return fine;
+}
