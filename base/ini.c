@@ -205,6 +205,17 @@ gboolean ini_has(const Ini *ini, const char *section, const char *key)
     return ini_find(ini, section, key) != NULL;
 }
 
+gboolean ini_peek(const Ini *ini, guint at, const char **section, const char **key, const char **value)
+{
+    if (at >= ini->entries->len)
+        return FALSE;
+    const IniEntry *entry = ini->entries->pdata[at];
+    *section = entry->section;
+    *key = entry->key;
+    *value = entry->value;
+    return TRUE;
+}
+
 static char *ini_where_entry(const Ini *ini, const IniEntry *entry)
 {
     g_autofree char *section = base_error_quote(entry->section);

@@ -36,6 +36,10 @@ gboolean ini_set(Ini *ini, const char *assignment, GError **error);
 gboolean ini_has_section(const Ini *ini, const char *section);
 gboolean ini_has(const Ini *ini, const char *section, const char *key);
 
+// The key number at, in the order of the lines, then of ini_set; FALSE past the last one. Borrowed until the
+// next ini_set. Does not count as reading it.
+gboolean ini_peek(const Ini *ini, guint at, const char **section, const char **key, const char **value);
+
 // "file:line: section.key", or "file: section.key" where the key is absent. Caller frees.
 char *ini_where(const Ini *ini, const char *section, const char *key);
 

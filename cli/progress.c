@@ -22,6 +22,21 @@ gboolean progress_show(gpointer user, Ps now, guint64 events)
     return TRUE;
 }
 
+void progress_show_points(Progress *progress, guint done, guint points)
+{
+    gint64 now = g_get_monotonic_time(), taken = now - progress->start;
+    if (!progress->enabled || taken < G_USEC_PER_SEC || now - progress->last < G_USEC_PER_SEC / 10)
+        return;
+    progress->last = now;
+    progress->shown = TRUE;
+    double seconds = (double)taken / G_USEC_PER_SEC;
+    fprintf(stderr, "\r\033[K%u of %u points", done, points);
+    if (done == 0)
+        return;
+    g_autofree char *left = units_format_seconds(seconds / done * (points - done));
+    fprintf(stderr, ", %.3g a second, %s left", done / seconds, left);
+}
+
 void progress_clear(Progress *progress)
 {
     if (progress->shown)

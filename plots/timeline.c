@@ -282,9 +282,9 @@ gboolean plot_timeline_write(const char *database, const PlotTimeline *what, con
     if (lanes == NULL)
         return FALSE;
     if (run->step <= 0 || lanes->len == 0)
-        return base_error_set(error, BASE_ERROR_FAILED, database,
-                              "found %s in run %" G_GINT64_FORMAT ", nothing to draw",
-                              lanes->len == 0 ? "no lanes" : "no length of the step", run->id);
+        return base_error_set(
+            error, BASE_ERROR_FAILED, database, "found %s in run %" G_GINT64_FORMAT ", nothing to draw",
+            lanes->len == 0 ? "no lanes (points of a sweep keep none)" : "no length of the step", run->id);
     Ps to = what->to < 0 ? run->step : MIN(what->to, run->step);
     if (what->from < 0 || what->from >= to)
         return timeline_refuse_times(run, error);

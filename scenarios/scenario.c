@@ -7,6 +7,7 @@
 #include "base/library.h"
 #include "coll/choice.h"
 #include "coll/group.h"
+#include "scenarios/grid.h"
 #include "scenarios/section-job.h"
 #include "step/items.h"
 #include "step/memory.h"
@@ -251,7 +252,8 @@ StepJob *scenario_read(Ini *ini, const char *const *sets, GError **error)
         if (!ini_set(ini, sets[i], error))
             return NULL;
     g_autofree char *title = NULL;
-    if (!ini_get_text(ini, "scenario", "title", INI_OPTIONAL, &title, error) ||
+    if (!scenario_grid_refuse(ini, error) ||
+        !ini_get_text(ini, "scenario", "title", INI_OPTIONAL, &title, error) ||
         !scenario_read_model(job, ini, error) || !scenario_read_machine(job, ini, error) ||
         !scenario_section_job(job, ini, error) || !scenario_read_compute(job, ini, error) ||
         !scenario_read_reality(job, ini, error) || !scenario_read_simulate(job, ini, error) ||

@@ -23,5 +23,5 @@ Ini *scenario_open(const char *name, GError **error);
 
 // Reads everything in it, checks it as a whole, and builds its machine. sets (may be NULL) is a
 // NULL-terminated list of "section.key=value" that are applied first. NULL with an error: a wrong value, an
-// unknown key, numbers that do not fit together. Caller frees.
+// unknown key, a list (scenarios/grid.h), numbers that do not fit together. Caller frees.
 StepJob *scenario_read(Ini *ini, const char *const *sets, GError **error);

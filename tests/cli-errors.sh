@@ -124,6 +124,27 @@ check 2 "--run: found 0" plot x.db timeline -o x.png --run 0
 check 2 "--from: found '3' (no unit)" plot x.db timeline -o x.png --from 3
 check 1 "x.db: cannot be opened: No such file" plot x.db timeline -o x.png
 check 1 "x.db: cannot be opened: No such file" runs x.db
+check 2 "--sweep: means nothing for a timeline, only for a sweep" plot x.db timeline -o x.png --sweep 1
+check 2 "--ranks: means nothing for a sweep, only for a timeline" plot x.db sweep -o x.png --ranks 1
+check 2 "--lines: means nothing for a timeline" plot x.db timeline -o x.png --lines
+check 2 "--sweep: found 0, wanted 1 or more" plot x.db sweep -o x.png --sweep 0
+check 2 "--metric: found 'stepp_s'|did you mean 'step_s'?" plot x.db sweep -o x.png --metric stepp_s
+check 1 "x.db: cannot be opened: No such file" plot x.db sweep -o x.png
+check 2 "found 0 words after 'stepline sweep', wanted: stepline sweep SCENARIO" sweep
+check 2 "found both --json and --csv" sweep links --json --csv
+check 2 "--jobs: found 0, wanted 1 to 256" sweep links --jobs 0
+check 2 "--jobs: found 257" sweep links --jobs 257
+check 2 "Cannot parse integer value" sweep links -j x
+check 2 "$wait.ini: found no list, wanted one at least" sweep $wait
+check 2 "--zip: found 4 values of machine.use and 2 of job.overlap" sweep links --zip
+check 2 "found more than 100000 points" sweep links $(i=0; while [ $i -lt 14 ]; do echo "--set=x.k$i=1;2;3"; i=$((i + 1)); done)
+check 2 "found 'bucket=1;2', wanted section.key=value" sweep $wait --set 'bucket=1;2'
+check 1 "--set: job.bucket: found an empty value in a list" sweep $wait --set 'job.bucket=1 MiB;;2 MiB'
+check 1 "--set: job.bucket: found '1 MiB' twice" sweep $wait --set 'job.bucket=1 MiB; 1 MiB'
+check 1 "found no scenario 'link' in the library|did you mean 'links'?" sweep link
+check 1 "links.ini:|machine.use: found a list 'primer-nvlink-8; primer-pcie4-8|'stepline sweep' runs lists" run links
+check 1 "--set: job.dp: found a list '8; 16'" run $wait --set 'job.dp=8; 16'
+check 1 "nowhere/x.db: cannot be made: No such file" sweep links --db nowhere/x.db
 check 1 "found '' for a database" runs ''
 check 2 "found 0 words" runs
 

@@ -25,7 +25,7 @@ same() {
 }
 
 # A page's text without what roff needs: "\-" is "-", fonts are dropped.
-plain() { sed -e 's/\\-/-/g' -e 's/\\f[BIR]//g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' "$1"; }
+plain() { sed -e 's/\\-/-/g' -e 's/\\(dq/"/g' -e 's/\\f[BIR]//g' -e "s/\\\\(aq/'/g" -e 's/\\e/\\/g' "$1"; }
 
 # The pages render without a warning.
 for page in stepline.1 stepline-scenario.5 stepline-db.5; do
@@ -173,6 +173,7 @@ calc --params 7e9 --gpus 8 --measured 30000
 memory --model gpt2 --dp 2
 tables primer
 runs small.db
+sweep links --set machine.use=primer-nvlink-8;pcie4-8 --set job.batch=8;9
 $small
 $small --set job.zero=1
 END

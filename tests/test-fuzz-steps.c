@@ -6,6 +6,7 @@
 #include "coll/fabric.h"
 #include "coll/group.h"
 #include "machines/machine.h"
+#include "scenarios/grid.h"
 #include "scenarios/scenario.h"
 #include "step/groups.h"
 #include "step/lower.h"
@@ -63,8 +64,11 @@ static gboolean check_job(const StepJob *job, const StepLowered *lowered, gboole
 
 static gboolean read_scenario(const char *path, GError **error)
 {
-    g_autoptr(Ini) ini = scenario_open(path, error);
-    g_autoptr(StepJob) job = ini == NULL ? NULL : scenario_read(ini, NULL, error);
+    g_autoptr(Ini) ini = scenario_open(path, error), one = ini == NULL ? NULL : scenario_open(path, NULL);
+    // One with lists is read at the last of its points.
+    g_autoptr(ScenarioGrid) grid = one == NULL ? NULL : scenario_grid_new(one, NULL, FALSE, NULL);
+    g_auto(GStrv) sets = grid == NULL ? NULL : scenario_grid_sets(grid, grid->points - 1);
+    g_autoptr(StepJob) job = ini == NULL ? NULL : scenario_read(ini, (const char *const *)sets, error);
     if (job == NULL)
         return FALSE;
     g_autoptr(GError) large = NULL;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/library.h"
+#include "scenarios/grid.h"
 #include "scenarios/scenario.h"
 
 static const char GOOD[] = "[model]\nuse = llama-7b\n[machine]\nuse = deck-network-400g\ngpus = 8\n"
@@ -319,9 +320,14 @@ static void test_library(void **state)
         g_autoptr(GError) error = NULL;
         g_autoptr(Ini) ini = scenario_open(names[i], &error);
         check_fine(error);
-        g_autoptr(StepJob) job = scenario_read(ini, NULL, &error);
-        check_fine(error);
-        assert_string_equal(job->name, names[i]);
+        g_autoptr(ScenarioGrid) grid = scenario_grid_new(ini, NULL, FALSE, NULL);
+        for (guint point = 0; point < (grid == NULL ? 1 : grid->points); point++) {
+            g_autoptr(Ini) own = scenario_open(names[i], &error);
+            g_auto(GStrv) sets = grid == NULL ? NULL : scenario_grid_sets(grid, point);
+            g_autoptr(StepJob) job = scenario_read(own, (const char *const *)sets, &error);
+            check_fine(error);
+            assert_string_equal(job->name, names[i]);
+        }
     }
 }
 

@@ -47,6 +47,21 @@ void timeline_database_free(sqlite3 *database)
     sqlite3_close(database);
 }
 
+gboolean timeline_database_is_absent(const char *path)
+{
+    return !g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_SYMLINK);
+}
+
+void timeline_database_abandon(sqlite3 *database, const char *path, gboolean made)
+{
+    GStatBuf status;
+    if (database != NULL)
+        sqlite3_exec(database, "ROLLBACK", NULL, NULL, NULL); // where it has not been rolled back already
+    timeline_database_free(database);
+    if (made && g_stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
+        g_unlink(path);
+}
+
 // Makes an empty file, because SQLite does not say why it cannot. A link that leads nowhere is left to
 // SQLite.
 static gboolean database_make(const char *path, GError **error)
@@ -137,7 +152,8 @@ gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *
         !database_number(
             database, path,
             "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name "
-            "IN ('run', 'metric', 'assumption', 'lane', 'span', 'link_use', 'exposure', 'memory')",
+            "IN ('run', 'metric', 'assumption', 'lane', 'span', 'link_use', 'exposure', 'memory', "
+            "'sweep', 'point')",
             &tables, error))
         return FALSE;
     if (empty != NULL)
@@ -160,7 +176,7 @@ gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *
                               "found a timeline of an older stepline (version %" G_GINT64_FORMAT
                               "), wanted version %d: a new file",
                               version, DATABASE_VERSION);
-    if (version < DATABASE_VERSION || tables != 8)
+    if (version < DATABASE_VERSION || tables != 10)
         return base_error_set(error, BASE_ERROR_FAILED, path,
                               "found a timeline without all its tables, wanted version %d", DATABASE_VERSION);
     return TRUE;

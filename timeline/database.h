@@ -16,6 +16,12 @@ typedef enum {
 sqlite3 *timeline_database_new(const char *path, TimelineDatabaseMode mode, GError **error);
 void timeline_database_free(sqlite3 *database);
 
+// Whether there is nothing at path, so that opening it for writing makes it.
+gboolean timeline_database_is_absent(const char *path);
+// Ends what failed: rolls back, closes (database may be NULL), and removes the file where it was made for
+// this and is empty (one that is not holds what another program has written meanwhile).
+void timeline_database_abandon(sqlite3 *database, const char *path, gboolean made);
+
 // Whether the file is a timeline of ours: FALSE with an error for a foreign or newer one. A file that holds
 // nothing at all is an error too, unless empty is given, which then says so.
 gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *empty, GError **error);

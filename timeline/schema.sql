@@ -3,7 +3,7 @@
 -- One file holds any number of runs; every table's first column says which. Times are whole picoseconds (ps,
 -- 1e-12 s) from the start of the step, sizes whole bytes, rates per second, shares fractions of one. A text column
 -- holds names as the program prints them. NULL means "does not apply". The views at the end answer the usual
--- questions in milliseconds. There is no secondary index, so that a run is stored quickly; where one is wanted:
+-- questions in milliseconds. Spans have no secondary index, so that a run is stored quickly; where one is wanted:
 -- CREATE INDEX span_by_time ON span (run, t0_ps);
 
 PRAGMA application_id = 1937010796; -- "stpl", so that 'file' and we know whose database it is
@@ -115,6 +115,37 @@ CREATE TABLE memory (
     kind  TEXT NOT NULL,   -- weights, gradients, optimizer, gathered, activations, logits, buffers, allowance
     bytes INTEGER NOT NULL -- of this kind, until its next row
 );
+
+-- One row a sweep. Its points follow in table point; the runs of points have a row in run and their metrics, and no
+-- timeline (no lanes, spans, links, exposures, memory, assumptions).
+CREATE TABLE sweep (
+    id       INTEGER PRIMARY KEY, -- 1, 2, ...
+    created  TEXT NOT NULL,       -- when it was first started, UTC
+    name     TEXT NOT NULL,       -- of the scenario
+    scenario TEXT NOT NULL,       -- its text
+    axes     TEXT NOT NULL,       -- JSON: {"job.bucket":["1 MiB","25 MiB"]}, the last axis fastest
+    mode     TEXT NOT NULL,       -- product, zip
+    points   INTEGER NOT NULL,    -- how many there are to be
+    hash     TEXT NOT NULL        -- 16 hex digits of scenario, axes and mode: the same sweep again is the same row
+);
+
+-- The points of sweeps that are through, each written in a transaction of its own when it was.
+CREATE TABLE point (
+    sweep INTEGER NOT NULL REFERENCES sweep (id),
+    id    INTEGER NOT NULL, -- its place in the grid, from 0
+    axes  TEXT NOT NULL,    -- JSON: {"job.bucket":"25 MiB"}
+    hash  TEXT NOT NULL,    -- 16 hex digits of what was run: an equal point of a later sweep takes this run over
+    run   INTEGER REFERENCES run (id), -- NULL: failed
+    error TEXT,                        -- why; NULL: it did not
+    PRIMARY KEY (sweep, id)
+) WITHOUT ROWID;
+CREATE INDEX point_by_hash ON point (hash);
+
+-- Points with what came out of them.
+CREATE VIEW sweep_point AS
+SELECT point.sweep, point.id AS point, point.axes, point.run, run.step_ps / 1e12 AS step_s, run.mfu, run.tokens_per_s,
+       run.compute_ps / 1e12 AS compute_s, run.exposed_comm_ps / 1e12 AS exposed_comm_s, point.error
+FROM point LEFT JOIN run ON run.id = point.run;
 
 -- Spans with their rank and stream, in milliseconds.
 CREATE VIEW span_ms AS

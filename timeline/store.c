@@ -6,9 +6,8 @@
 #include <sqlite3.h>
 
 #include "base/error.h"
-#include "base/library.h"
-#include "config.h"
 #include "timeline/database.h"
+#include "timeline/run-row.h"
 
 // Rows of one INSERT of spans: each row costs a call less, and past some dozens nothing is gained.
 enum { STORE_ROWS = 50, STORE_COLUMNS = 9 };
@@ -22,19 +21,9 @@ typedef struct {
     const guint *bases; // [track]: its first lane; borrowed
 } Store;
 
-// One row of a prepared statement: what was bound is inserted.
 static gboolean store_insert(const Store *store, sqlite3_stmt *statement, GError **error)
 {
-    int code = sqlite3_step(statement);
-    if (code != SQLITE_DONE)
-        timeline_database_refuse(store->database, store->path, error);
-    sqlite3_reset(statement);
-    return code == SQLITE_DONE;
-}
-
-static void store_bind_text(sqlite3_stmt *statement, int column, const char *text)
-{
-    sqlite3_bind_text(statement, column, text == NULL ? "" : text, -1, SQLITE_STATIC);
+    return timeline_run_row_insert(store->database, store->path, statement, error);
 }
 
 // -1 stands for "none" in the program, NULL in the file.
@@ -46,94 +35,6 @@ static void store_bind_optional(sqlite3_stmt *statement, int column, gint64 numb
         sqlite3_bind_int64(statement, column, number);
 }
 
-static gboolean store_add_run(Store *store, GError **error)
-{
-    static const char SQL[] =
-        "INSERT INTO run (created, name, scenario, version, fidelity, fingerprint, model, machine, chip, "
-        "counting,"
-        " ranks, tokens, step_ps, mfu, hfu, tokens_per_s, model_flops, peak_flops, last_rank, compute_ps,"
-        " exposed_comm_ps, idle_ps, communication_ps, gradient_bytes, bound_ps, perfect_overlap_ps, buckets, "
-        "events,"
-        " messages, wall_s) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
-        "?, ?, ?,"
-        " ?, ?, ?)";
-    const StepResult *result = store->result;
-    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
-    if (statement == NULL)
-        return FALSE;
-    g_autoptr(GDateTime) now = g_date_time_new_now_utc();
-    g_autofree char *created = g_date_time_format(now, "%Y-%m-%dT%H:%M:%SZ");
-    g_autofree char *fingerprint = g_strdup_printf("%016" G_GINT64_MODIFIER "x", result->fingerprint);
-    const char *texts[] = {created,     result->name,  result->text,    VERSION,      result->fidelity,
-                           fingerprint, result->model, result->machine, result->chip, result->counting};
-    int at = 1;
-    for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
-        store_bind_text(statement, at++, texts[i]);
-    sqlite3_bind_int64(statement, at++, result->ranks);
-    sqlite3_bind_double(statement, at++, result->tokens);
-    sqlite3_bind_int64(statement, at++, result->step);
-    sqlite3_bind_double(statement, at++, result->mfu);
-    sqlite3_bind_double(statement, at++, result->hfu);
-    sqlite3_bind_double(statement, at++, result->tokens_per_s);
-    sqlite3_bind_double(statement, at++, result->model_flops);
-    sqlite3_bind_double(statement, at++, result->peak_flops);
-    const gint64 counts[] = {result->last_rank,      result->compute,         result->exposed_comm,
-                             result->idle,           result->communication,   result->gradient_bytes,
-                             result->bound,          result->perfect_overlap, result->buckets,
-                             (gint64)result->events, (gint64)result->messages};
-    for (guint i = 0; i < G_N_ELEMENTS(counts); i++)
-        sqlite3_bind_int64(statement, at++, counts[i]);
-    sqlite3_bind_double(statement, at++, result->wall_s);
-    gboolean fine = store_insert(store, statement, error);
-    sqlite3_finalize(statement);
-    store->run = sqlite3_last_insert_rowid(store->database);
-    return fine;
-}
-
-static gboolean store_add_metrics(const Store *store, GError **error)
-{
-    const StepResult *result = store->result;
-    const struct {
-        const char *name;
-        double value;
-    } metrics[] = {
-        {"step_s", units_seconds(result->step)},
-        {"mfu", result->mfu},
-        {"hfu", result->hfu},
-        {"tokens_per_s", result->tokens_per_s},
-        {"tflops_per_gpu", result->mfu * result->peak_flops / 1e12},
-        {"compute_s", units_seconds(result->compute)},
-        {"exposed_comm_s", units_seconds(result->exposed_comm)},
-        {"idle_s", units_seconds(result->idle)},
-        {"bubble_s", units_seconds(result->bubble)},
-        {"loader_s", units_seconds(result->loader)},
-        {"launch_s", units_seconds(result->launch)},
-        {"memory_peak_bytes", (double)result->peak_bytes},
-        {"communication_s", units_seconds(result->communication)},
-        {"bound_s", units_seconds(result->bound)},
-        {"perfect_overlap_s", units_seconds(result->perfect_overlap)},
-        {"ranks", (double)result->ranks},
-        {"tokens", result->tokens},
-        {"model_flops", result->model_flops},
-        {"gradient_bytes", (double)result->gradient_bytes},
-        {"buckets", (double)result->buckets},
-        {"events", (double)result->events},
-        {"messages", (double)result->messages},
-        {"wall_s", result->wall_s},
-    };
-    static const char SQL[] = "INSERT INTO metric (run, name, value) VALUES (?, ?, ?)";
-    sqlite3_stmt *statement = timeline_database_prepare(store->database, store->path, SQL, error);
-    gboolean fine = statement != NULL;
-    for (guint i = 0; fine && i < G_N_ELEMENTS(metrics); i++) {
-        sqlite3_bind_int64(statement, 1, store->run);
-        store_bind_text(statement, 2, metrics[i].name);
-        sqlite3_bind_double(statement, 3, metrics[i].value);
-        fine = store_insert(store, statement, error);
-    }
-    sqlite3_finalize(statement);
-    return fine;
-}
-
 static gboolean store_add_assumptions(const Store *store, GError **error)
 {
     static const char SQL[] = "INSERT INTO assumption (run, id, text) VALUES (?, ?, ?)";
@@ -142,7 +43,7 @@ static gboolean store_add_assumptions(const Store *store, GError **error)
     for (guint i = 0; fine && i < store->result->assumptions->len; i++) {
         sqlite3_bind_int64(statement, 1, store->run);
         sqlite3_bind_int64(statement, 2, i);
-        store_bind_text(statement, 3, g_ptr_array_index(store->result->assumptions, i));
+        timeline_run_row_bind(statement, 3, g_ptr_array_index(store->result->assumptions, i));
         fine = store_insert(store, statement, error);
     }
     sqlite3_finalize(statement);
@@ -165,7 +66,7 @@ static gboolean store_add_lanes(const Store *store, const gint64 *starts, GError
             sqlite3_bind_int64(statement, 1, store->run);
             sqlite3_bind_int64(statement, 2, lane);
             sqlite3_bind_int64(statement, 3, step_result_rank(result, rank));
-            store_bind_text(statement, 4, g_ptr_array_index(program->streams, stream));
+            timeline_run_row_bind(statement, 4, g_ptr_array_index(program->streams, stream));
             sqlite3_bind_null(statement, 5);
             store_bind_optional(statement, 6, spans == 0 ? -1 : store->first_span + starts[lane]);
             sqlite3_bind_int64(statement, 7, spans);
@@ -195,8 +96,8 @@ static gboolean store_add_links(const Store *store, GError **error)
         const StepLinkUse *use = g_ptr_array_index(store->result->links, i);
         sqlite3_bind_int64(statement, 1, store->run);
         sqlite3_bind_int64(statement, 2, use->link);
-        store_bind_text(statement, 3, use->name);
-        store_bind_text(statement, 4, use->class_name);
+        timeline_run_row_bind(statement, 3, use->name);
+        timeline_run_row_bind(statement, 4, use->class_name);
         sqlite3_bind_double(statement, 5, use->bandwidth);
         sqlite3_bind_int64(statement, 6, use->bytes);
         sqlite3_bind_int64(statement, 7, use->busy);
@@ -217,7 +118,7 @@ static gboolean store_add_exposures(const Store *store, GError **error)
         sqlite3_bind_int64(statement, 1, store->run);
         sqlite3_bind_int64(statement, 2, exposure->start);
         sqlite3_bind_int64(statement, 3, exposure->end);
-        store_bind_text(statement, 4, sim_program_op(program, exposure->op)->name);
+        timeline_run_row_bind(statement, 4, sim_program_op(program, exposure->op)->name);
         fine = store_insert(store, statement, error);
     }
     sqlite3_finalize(statement);
@@ -236,7 +137,7 @@ static gboolean store_add_memory(const Store *store, GError **error)
             sqlite3_bind_int64(statement, 1, store->run);
             sqlite3_bind_int64(statement, 2, usage->rank);
             sqlite3_bind_int64(statement, 3, point->time);
-            store_bind_text(statement, 4, STEP_MEMORY_NAMES[point->kind]);
+            timeline_run_row_bind(statement, 4, STEP_MEMORY_NAMES[point->kind]);
             sqlite3_bind_int64(statement, 5, point->bytes);
             fine = store_insert(store, statement, error);
         }
@@ -268,8 +169,8 @@ static void store_bind_span(const Store *store, sqlite3_stmt *statement, int at,
     const SimOp *op = step_result_op(store->result, span);
     sqlite3_bind_int64(statement, at, store->run);
     sqlite3_bind_int64(statement, at + 1, store_lane(store, span));
-    store_bind_text(statement, at + 2, SIM_KIND_NAMES[op->kind]);
-    store_bind_text(statement, at + 3, op->name);
+    timeline_run_row_bind(statement, at + 2, SIM_KIND_NAMES[op->kind]);
+    timeline_run_row_bind(statement, at + 3, op->name);
     sqlite3_bind_int64(statement, at + 4, span->start);
     sqlite3_bind_int64(statement, at + 5, span->end);
     store_bind_optional(statement, at + 6, op->work == SIM_WORK_JOINT ? op->bytes : -1);
@@ -341,44 +242,26 @@ static gboolean store_find_first_span(Store *store, GError **error)
     return fine;
 }
 
-static gboolean store_make_tables(const Store *store, GError **error)
-{
-    g_autoptr(GBytes) schema = library_find("timeline/schema.sql");
-    g_assert(schema != NULL);
-    gsize length = 0;
-    const char *bytes = g_bytes_get_data(schema, &length);
-    g_autofree char *sql = g_strndup(bytes, length);
-    return timeline_database_run(store->database, store->path, sql, error);
-}
-
 static gboolean store_write(Store *store, GError **error)
 {
-    gboolean empty = FALSE;
-    return timeline_database_run(store->database, store->path, "BEGIN IMMEDIATE", error) &&
-           timeline_database_check(store->database, store->path, &empty, error) &&
-           (!empty || store_make_tables(store, error)) && store_add_run(store, error) &&
-           store_find_first_span(store, error) && store_add_metrics(store, error) &&
-           store_add_assumptions(store, error) && store_add_lanes_and_spans(store, error) &&
-           store_add_links(store, error) && store_add_exposures(store, error) &&
-           store_add_memory(store, error) &&
+    return timeline_run_row_begin(store->database, store->path, error) &&
+           timeline_run_row_add(store->database, store->path, store->result, &store->run, error) &&
+           store_find_first_span(store, error) && store_add_assumptions(store, error) &&
+           store_add_lanes_and_spans(store, error) && store_add_links(store, error) &&
+           store_add_exposures(store, error) && store_add_memory(store, error) &&
            timeline_database_run(store->database, store->path, "COMMIT", error);
 }
 
 gboolean timeline_store_write(const char *path, const StepResult *result, gint64 *run_id, GError **error)
 {
-    GStatBuf status;
-    gboolean ours = !g_file_test(path, G_FILE_TEST_EXISTS) &&
-                    !g_file_test(path, G_FILE_TEST_IS_SYMLINK); // so it is made here
+    gboolean ours = timeline_database_is_absent(path); // so it is made here
     Store store = {.path = path, .result = result};
     store.database = timeline_database_new(path, TIMELINE_DATABASE_WRITE, error);
     gboolean fine = store.database != NULL && store_write(&store, error);
-    if (!fine && store.database != NULL)
-        sqlite3_exec(store.database, "ROLLBACK", NULL, NULL,
-                     NULL); // where it has not been rolled back already
-    timeline_database_free(store.database);
-    // Rolled back, a new file is empty; one that is not holds what another program has written meanwhile.
-    if (!fine && ours && g_stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
-        g_unlink(path);
+    if (!fine)
+        timeline_database_abandon(store.database, path, ours);
+    else
+        timeline_database_free(store.database);
     if (fine && run_id != NULL)
         *run_id = store.run;
     return fine;
