@@ -211,10 +211,11 @@ static gboolean siblings_check(const Measuring *run, GError **error)
     }
     if (messages <= MESSAGES_MAX)
         return TRUE;
-    return base_error_set(error, BASE_ERROR_FAILED, run->siblings->job->name,
-                          "found %.2g messages in the collectives of %u ranks that are to be measured, wanted at most "
-                          "%.2g: fewer ranks, or fewer sizes of buckets, would help",
-                          messages, run->siblings->job->plan.gpus, MESSAGES_MAX);
+    return base_error_set(
+        error, BASE_ERROR_FAILED, run->siblings->job->name,
+        "found %.2g messages in the collectives of %u ranks that are to be measured, wanted at most "
+        "%.2g: fewer ranks, or fewer sizes of buckets, would help",
+        messages, run->siblings->job->plan.gpus, MESSAGES_MAX);
 }
 
 static gboolean siblings_prepare(Measuring *run, const StepCollective *own, GError **error)
