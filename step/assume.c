@@ -1,6 +1,8 @@
 // step/assume.c: what a run takes for granted, in sentences.
 #include "step/assume.h"
 
+#include "plans/place.h"
+
 static void assume(StepResult *result, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static void assume(StepResult *result, const char *format, ...)
 {
@@ -41,8 +43,30 @@ static void assume_reality(StepResult *result, const StepJob *job)
                reality->jitter, reality->seed);
 }
 
+// Which links each kind of group crosses.
+static void assume_placement(StepResult *result, const StepJob *job)
+{
+    const Plan *plan = &job->plan;
+    const struct {
+        PlanGroup group;
+        guint32 ranks;
+    } groups[] = {{PLAN_GROUP_TP, plan->tp},
+                  {PLAN_GROUP_CP, plan->cp},
+                  {PLAN_GROUP_DATA, plan_data(plan)},
+                  {PLAN_GROUP_PP, plan->pp}};
+    if (plan->tp == 1 && plan->cp == 1 && plan->pp == 1)
+        return;
+    for (guint i = 0; i < G_N_ELEMENTS(groups); i++) {
+        g_autofree char *words = plan_place_words(plan, groups[i].group, job->machine->graph);
+        if (groups[i].ranks > 1)
+            assume(result, "placement: %s groups of %u ranks %s", PLAN_GROUP_NAMES[groups[i].group],
+                   groups[i].ranks, words);
+    }
+}
+
 void step_assume(StepResult *result, const StepJob *job)
 {
+    assume_placement(result, job);
     assume_compute(result, job);
     if (job->plan.bucket_split)
         assume(result, "a split gradient is ready in proportion to its backward FLOPs");
