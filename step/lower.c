@@ -207,7 +207,8 @@ static gint64 lower_chunk(const StepJob *job, const StepLowered *lowered)
             if (op->work != SIM_WORK_JOINT)
                 continue;
             bytes += 2 * ranks * (double)op->bytes;
-            dimensions |= 1u << MIN(op->dimension, STEP_GROUPS);
+            if (op->dimension != STEP_GROUP_WORLD) // a few bytes after all others
+                dimensions |= 1u << MIN(op->dimension, STEP_GROUPS);
         }
     }
     if ((dimensions & (dimensions - 1)) == 0)

@@ -1,6 +1,9 @@
 // step/siblings.c: measuring collectives with their siblings.
 #include "step/siblings.h"
 
+#include <string.h>
+
+#include "base/error.h"
 #include "coll/fabric.h"
 #include "coll/group.h"
 #include "step/cache.h"
@@ -183,6 +186,38 @@ static void siblings_match(Measuring *run)
     }
 }
 
+// Whether all that is to be measured can be, in minutes. shape's algorithm is that of every group of a kin.
+static gboolean siblings_check(const Measuring *run, GError **error)
+{
+    static const double MESSAGES_MAX = 2e9;
+    double messages = 0;
+    const GArray *all = run->siblings->all;
+    for (guint32 i = 0; i < all->len; i++) {
+        const StepCollective *own = step_siblings_get(run->siblings, i);
+        if (own->known || own->like != i)
+            continue;
+        for (guint k = 0; k < run->kin->len; k++) {
+            const Kin *kin = run->kin->pdata[k];
+            if (kin->stage != own->stage || kin->dimension != own->dimension)
+                continue;
+            const CollGroup *group = kin->groups->pdata[0];
+            CollShape shape = group->run.shape;
+            shape.op = step_groups_op(own->kind);
+            shape.bytes = own->bytes;
+            const CollChoice *choice = coll_group_choice(group, shape.op, shape.bytes);
+            shape.chunks = choice->chunks;
+            messages += (double)choice->algo->messages(&shape) * kin->groups->len;
+        }
+    }
+    if (messages <= MESSAGES_MAX)
+        return TRUE;
+    return base_error_set(
+        error, BASE_ERROR_FAILED, run->siblings->job->name,
+        "found %.2g messages in the collectives of %u ranks that are to be measured, wanted at most "
+        "%.2g: fewer ranks, or fewer sizes of buckets, would help",
+        messages, run->siblings->job->plan.gpus, MESSAGES_MAX);
+}
+
 static gboolean siblings_prepare(Measuring *run, const StepCollective *own, GError **error)
 {
     const StepJob *job = run->siblings->job;
@@ -332,6 +367,8 @@ static gboolean siblings_measure_all(Measuring *run, GError **error)
             return FALSE;
     }
     sim_network_freeze(&run->network, !run->siblings->job->no_fuse);
+    if (!siblings_check(run, error))
+        return FALSE;
     g_autofree Ps *before = g_new0(Ps, run->siblings->job->machine->graph->links->len + 1);
     for (guint32 i = 0; i < all->len; i++) {
         StepCollective *own = &g_array_index(all, StepCollective, i);

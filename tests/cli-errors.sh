@@ -170,9 +170,9 @@ check 1 "--set: job.bucket: found '25' (no unit)" run $wait --set job.bucket=25
 check 1 "--set: job.bucket: found '25 mib'|did you mean 'MiB'?" run $wait --set 'job.bucket=25 mib'
 check 1 "machine.gpus: found '9223372036854774784' (out of range)" run $wait --gpus 9223372036854774784
 check 1 "machine.gpus: found 46341, wanted a whole number from 1 to 46340" run $wait --gpus 46341
-check 1 "operations on 8 ranks|larger buckets would help" run --model llama3-405b --machine deck-nvlink-8 \
+check 1 "operations in 1 stages|larger buckets would help" run --model llama3-405b --machine deck-nvlink-8 \
     --set job.tokens=8 --set model.sequence=1 --set compute.efficiency=1 --set 'job.bucket=1 KiB' --set job.bucket_split=yes
-check 1 "operations on 46340 ranks" run --model gpt2 --machine deck-network-400g --gpus 46340 --set job.tokens=46340 \
+check 1 "collectives of 46340 ranks" run --model gpt2 --machine deck-network-400g --gpus 46340 --set job.tokens=46340 \
     --set model.sequence=1 --set compute.efficiency=1 --set model.layers=100000
 
 # Splits: what does not divide, is misspelt, or means nothing. llama3-8b on 8 GPUs has 32 heads and 32 layers.
