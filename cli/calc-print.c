@@ -13,7 +13,7 @@ typedef struct {
 
 static CalcPrintConvention calc_print_find_convention(double bandwidth)
 {
-    const char *both = step_budget_find_both(bandwidth), *each = step_budget_find_each(bandwidth);
+    const char *both = plan_budget_find_both(bandwidth), *each = plan_budget_find_each(bandwidth);
     return both != NULL   ? (CalcPrintConvention){"both_directions", both, bandwidth / 2}
            : each != NULL ? (CalcPrintConvention){"each_way", each, bandwidth * 2}
                           : (CalcPrintConvention){"as_given", NULL, 0};
@@ -22,16 +22,16 @@ static CalcPrintConvention calc_print_find_convention(double bandwidth)
 static void calc_print_memory(const CalcPrint *calc)
 {
     guint count = 0;
-    const StepStatePart *parts = step_states_parts(calc->optimizer, &count);
+    const PlanStatePart *parts = plan_states_parts(calc->optimizer, &count);
     g_autofree char *card = units_format_binary(calc->card);
     g_print("\nMemory per GPU: model states under %s, %g B a parameter:\n ",
-            STEP_OPTIMIZER_NAMES[calc->optimizer], step_states_bytes_per_parameter(calc->optimizer));
+            PLAN_OPTIMIZER_NAMES[calc->optimizer], plan_states_bytes_per_parameter(calc->optimizer));
     for (guint i = 0; i < count; i++)
         g_print(" %s %g B%s", parts[i].name, parts[i].bytes, i + 1 < count ? "," : "\n");
-    if (calc->optimizer == STEP_OPTIMIZER_ADAM_FP32)
+    if (calc->optimizer == PLAN_OPTIMIZER_ADAM_FP32)
         g_print("  The primer's rule is 20 B; its four fp32 parts alone are 16 B.\n");
     for (int zero = 0; zero <= 3; zero++) {
-        StepStates states = step_states(calc->parameters, calc->optimizer, zero, calc->budget.gpus);
+        PlanStates states = plan_states(calc->parameters, calc->optimizer, zero, calc->budget.gpus);
         g_autofree char *binary = units_format_binary(states.total);
         g_autofree char *decimal = units_format_bytes(states.total);
         g_autofree char *name = zero == 0 ? g_strdup("plain DDP") : g_strdup_printf("ZeRO stage %d", zero);
@@ -41,22 +41,22 @@ static void calc_print_memory(const CalcPrint *calc)
     g_print("  Activations come on top.\n");
 }
 
-static void calc_print_convention(const StepBudget *budget, double bandwidth)
+static void calc_print_convention(const PlanBudget *budget, double bandwidth)
 {
     CalcPrintConvention is = calc_print_find_convention(bandwidth);
     if (is.chip == NULL)
         return;
     g_autofree char *used = units_format_rate(bandwidth);
     g_autofree char *other = units_format_rate(is.other);
-    g_autofree char *time = units_format_seconds(step_budget_all_reduce(budget, is.other));
-    if (step_budget_find_both(bandwidth) == NULL) {
+    g_autofree char *time = units_format_seconds(plan_budget_all_reduce(budget, is.other));
+    if (plan_budget_find_both(bandwidth) == NULL) {
         g_print("  %s is NVLink of the %s each way. Divided by both directions together, %s, as the primer "
                 "does, the "
                 "all-reduce would take %s.\n",
                 used, is.chip, other, time);
         return;
     }
-    const char *also = step_budget_find_each(bandwidth);
+    const char *also = plan_budget_find_each(bandwidth);
     g_autofree char *aside = also != NULL ? g_strdup_printf(" (and of the %s each way)", also) : g_strdup("");
     g_print("  %s looks like a total: NVLink of the %s, both directions together%s. It was used as it is; a "
             "ring sends on "
@@ -66,12 +66,12 @@ static void calc_print_convention(const StepBudget *budget, double bandwidth)
 
 static void calc_print_links(const CalcPrint *calc)
 {
-    const StepBudget *budget = &calc->budget;
-    g_autofree char *gradient = units_format_bytes(step_budget_gradient_bytes(budget));
-    g_autofree char *sent = units_format_bytes(step_budget_sent(budget));
+    const PlanBudget *budget = &calc->budget;
+    g_autofree char *gradient = units_format_bytes(plan_budget_gradient_bytes(budget));
+    g_autofree char *sent = units_format_bytes(plan_budget_sent(budget));
     g_autofree char *latency =
         budget->latency > 0 ? units_format_seconds(budget->latency) : g_strdup("no latency");
-    g_autofree char *compute = units_format_seconds(step_budget_compute(budget));
+    g_autofree char *compute = units_format_seconds(plan_budget_compute(budget));
     g_print("\nAll-reduce of %s of 16-bit gradients, ring, %s per message: each GPU sends %s.\n"
             "The step, nothing overlapped: compute takes %s at %.4g %% of the peak.\n"
             "  %-24s  %10s  %10s  %10s  %10s\n",
@@ -81,9 +81,9 @@ static void calc_print_links(const CalcPrint *calc)
     for (guint i = 0; i < calc->links->len; i++) {
         const CalcPrintLink *link = &g_array_index(calc->links, CalcPrintLink, i);
         g_autofree char *used = units_format_rate(link->bandwidth);
-        g_autofree char *sync = units_format_seconds(step_budget_all_reduce(budget, link->bandwidth));
-        g_autofree char *step = units_format_seconds(step_budget_step(budget, link->bandwidth));
-        double share = step_budget_sync_share(budget, link->bandwidth);
+        g_autofree char *sync = units_format_seconds(plan_budget_all_reduce(budget, link->bandwidth));
+        g_autofree char *step = units_format_seconds(plan_budget_step(budget, link->bandwidth));
+        double share = plan_budget_sync_share(budget, link->bandwidth);
         worst = MAX(worst, share);
         g_print("  %-24s  %10s  %10s  %10s  %8.1f %%\n", link->name, used, sync, step, 100 * share);
     }
@@ -97,7 +97,7 @@ static void calc_print_links(const CalcPrint *calc)
 
 void calc_print_text(const CalcPrint *calc)
 {
-    const StepBudget *budget = &calc->budget;
+    const PlanBudget *budget = &calc->budget;
     g_autofree char *parameters = units_format_count(calc->parameters);
     g_autofree char *peak = units_format_flops(budget->peak);
     g_autofree char *tokens = units_format_count((gint64)budget->tokens);
@@ -105,13 +105,13 @@ void calc_print_text(const CalcPrint *calc)
             parameters, budget->gpus, budget->gpus == 1 ? "" : "s", peak, tokens);
     calc_print_memory(calc);
     calc_print_links(calc);
-    const double gpus = (double)budget->gpus, needed = step_budget_tokens_per_s(budget, budget->mfu);
+    const double gpus = (double)budget->gpus, needed = plan_budget_tokens_per_s(budget, budget->mfu);
     g_print("\nThroughput for an MFU of %.4g %%: %.0f tokens/s on all GPUs together, %.1f tokens/s per GPU\n",
             100 * budget->mfu, needed, needed / gpus);
     if (calc->measured >= 0) {
-        double mfu = step_budget_mfu(budget, calc->measured);
+        double mfu = plan_budget_mfu(budget, calc->measured);
         g_print("Measured: %.0f tokens/s on all GPUs together, %.1f tokens/s per GPU: MFU %.1f %%, %s\n",
-                calc->measured, calc->measured / gpus, 100 * mfu, step_budget_verdict(mfu)->words);
+                calc->measured, calc->measured / gpus, 100 * mfu, plan_budget_verdict(mfu)->words);
     }
 }
 
@@ -136,7 +136,7 @@ static void calc_print_add_text(JsonBuilder *builder, const char *key, const cha
         json_builder_add_string_value(builder, value);
 }
 
-static void calc_print_add_link(JsonBuilder *builder, const StepBudget *budget, const CalcPrintLink *link)
+static void calc_print_add_link(JsonBuilder *builder, const PlanBudget *budget, const CalcPrintLink *link)
 {
     CalcPrintConvention is = calc_print_find_convention(link->bandwidth);
     json_builder_begin_object(builder);
@@ -144,12 +144,12 @@ static void calc_print_add_link(JsonBuilder *builder, const StepBudget *budget, 
     calc_print_add(builder, "bandwidth_Bps", link->bandwidth);
     calc_print_add_text(builder, "convention", is.convention);
     calc_print_add_text(builder, "nvlink_of", is.chip);
-    calc_print_add(builder, "all_reduce_s", step_budget_all_reduce(budget, link->bandwidth));
-    calc_print_add(builder, "step_s", step_budget_step(budget, link->bandwidth));
-    calc_print_add(builder, "sync_share", step_budget_sync_share(budget, link->bandwidth));
+    calc_print_add(builder, "all_reduce_s", plan_budget_all_reduce(budget, link->bandwidth));
+    calc_print_add(builder, "step_s", plan_budget_step(budget, link->bandwidth));
+    calc_print_add(builder, "sync_share", plan_budget_sync_share(budget, link->bandwidth));
     if (is.chip != NULL) {
         calc_print_add(builder, "other_bandwidth_Bps", is.other);
-        calc_print_add(builder, "other_all_reduce_s", step_budget_all_reduce(budget, is.other));
+        calc_print_add(builder, "other_all_reduce_s", plan_budget_all_reduce(budget, is.other));
     } else {
         calc_print_add_text(builder, "other_bandwidth_Bps", NULL);
         calc_print_add_text(builder, "other_all_reduce_s", NULL);
@@ -159,19 +159,19 @@ static void calc_print_add_link(JsonBuilder *builder, const StepBudget *budget, 
 
 void calc_print_json(const CalcPrint *calc)
 {
-    const StepBudget *budget = &calc->budget;
-    const double needed = step_budget_tokens_per_s(budget, budget->mfu);
+    const PlanBudget *budget = &calc->budget;
+    const double needed = plan_budget_tokens_per_s(budget, budget->mfu);
     g_autoptr(JsonBuilder) builder = json_builder_new();
     json_builder_begin_object(builder);
     calc_print_add_whole(builder, "parameters", calc->parameters);
     calc_print_add_whole(builder, "gpus", budget->gpus);
-    calc_print_add_text(builder, "optimizer", STEP_OPTIMIZER_NAMES[calc->optimizer]);
-    calc_print_add(builder, "bytes_per_parameter", step_states_bytes_per_parameter(calc->optimizer));
+    calc_print_add_text(builder, "optimizer", PLAN_OPTIMIZER_NAMES[calc->optimizer]);
+    calc_print_add(builder, "bytes_per_parameter", plan_states_bytes_per_parameter(calc->optimizer));
     calc_print_add(builder, "capacity_bytes", calc->card);
     json_builder_set_member_name(builder, "memory");
     json_builder_begin_array(builder);
     for (int zero = 0; zero <= 3; zero++) {
-        StepStates states = step_states(calc->parameters, calc->optimizer, zero, budget->gpus);
+        PlanStates states = plan_states(calc->parameters, calc->optimizer, zero, budget->gpus);
         json_builder_begin_object(builder);
         calc_print_add_whole(builder, "zero", zero);
         calc_print_add(builder, "model_states_bytes", states.total);
@@ -180,9 +180,9 @@ void calc_print_json(const CalcPrint *calc)
         json_builder_end_object(builder);
     }
     json_builder_end_array(builder);
-    calc_print_add(builder, "gradient_bytes", step_budget_gradient_bytes(budget));
-    calc_print_add(builder, "sent_bytes_per_gpu", step_budget_sent(budget));
-    calc_print_add(builder, "compute_s", step_budget_compute(budget));
+    calc_print_add(builder, "gradient_bytes", plan_budget_gradient_bytes(budget));
+    calc_print_add(builder, "sent_bytes_per_gpu", plan_budget_sent(budget));
+    calc_print_add(builder, "compute_s", plan_budget_compute(budget));
     json_builder_set_member_name(builder, "links");
     json_builder_begin_array(builder);
     for (guint i = 0; i < calc->links->len; i++)
@@ -192,10 +192,10 @@ void calc_print_json(const CalcPrint *calc)
     calc_print_add(builder, "tokens_per_s_needed", needed);
     calc_print_add(builder, "tokens_per_s_needed_per_gpu", needed / (double)budget->gpus);
     if (calc->measured >= 0) {
-        double mfu = step_budget_mfu(budget, calc->measured);
+        double mfu = plan_budget_mfu(budget, calc->measured);
         calc_print_add(builder, "measured_tokens_per_s", calc->measured);
         calc_print_add(builder, "measured_mfu", mfu);
-        calc_print_add_text(builder, "verdict", step_budget_verdict(mfu)->name);
+        calc_print_add_text(builder, "verdict", plan_budget_verdict(mfu)->name);
     }
     json_builder_end_object(builder);
     options_print_json(json_builder_get_root(builder));

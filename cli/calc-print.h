@@ -3,8 +3,8 @@
 
 #include <glib.h>
 
-#include "step/budget.h"
-#include "step/states.h"
+#include "plans/budget.h"
+#include "plans/states.h"
 
 typedef struct {
     const char *name; // for people
@@ -12,9 +12,9 @@ typedef struct {
 } CalcPrintLink;
 
 typedef struct {
-    StepBudget budget;
+    PlanBudget budget;
     gint64 parameters;
-    StepOptimizer optimizer;
+    PlanOptimizer optimizer;
     double card;     // bytes of memory of a GPU
     double measured; // tokens/s of all GPUs together; negative: not given
     GArray *links;   // of CalcPrintLink; borrowed

@@ -9,8 +9,8 @@
 #include "cli/options.h"
 #include "models/count.h"
 #include "models/spec.h"
-#include "step/budget.h"
-#include "step/states.h"
+#include "plans/budget.h"
+#include "plans/states.h"
 
 // The primer's four rows, and the deck's NVLink.
 static const CalcPrintLink LINKS[] = {
@@ -113,13 +113,13 @@ static gboolean cmd_calc_read_measured(const CalcOptions *options, CalcPrint *ca
         return FALSE;
     if (each >= 0)
         calc->measured = each * (double)calc->budget.gpus;
-    const double most = step_budget_tokens_per_s(&calc->budget, 1);
+    const double most = plan_budget_tokens_per_s(&calc->budget, 1);
     if (calc->measured > most)
         return base_error_set(
             error, BASE_ERROR_USAGE, each >= 0 ? "--measured-per-gpu" : "--measured",
             "found %.0f tokens/s on all GPUs together, which is %.4g %% of their peak; wanted at most "
             "%.0f tokens/s",
-            calc->measured, 100 * step_budget_mfu(&calc->budget, calc->measured), most);
+            calc->measured, 100 * plan_budget_mfu(&calc->budget, calc->measured), most);
     return TRUE;
 }
 
@@ -132,8 +132,8 @@ static gboolean cmd_calc_read(const CalcOptions *options, CalcPrint *calc, GErro
     double gpus = 0;
     if (!cmd_calc_parse(UNITS_COUNT, "--gpus", options->gpus, &gpus, error))
         return FALSE;
-    step_budget_init(&calc->budget, (double)calc->parameters, (gint64)gpus);
-    StepBudget *budget = &calc->budget;
+    plan_budget_init(&calc->budget, (double)calc->parameters, (gint64)gpus);
+    PlanBudget *budget = &calc->budget;
     calc->card = 80.0 * 1073741824.0;
     if (!cmd_calc_parse(UNITS_COUNT, "--tokens", options->tokens, &budget->tokens, error) ||
         !cmd_calc_parse(UNITS_FLOPS, "--peak", options->peak, &budget->peak, error) ||
@@ -142,23 +142,23 @@ static gboolean cmd_calc_read(const CalcOptions *options, CalcPrint *calc, GErro
         !cmd_calc_parse(UNITS_TIME, "--latency", options->latency, &budget->latency, error))
         return FALSE;
     g_autoptr(GError) local = NULL;
-    if (!step_budget_check(budget, &local))
+    if (!plan_budget_check(budget, &local))
         return base_error_set(error, BASE_ERROR_USAGE, NULL, "--%s", local->message);
     if (calc->card < 1)
         return base_error_set(error, BASE_ERROR_USAGE, "--card", "found 0 B, wanted more than that");
-    calc->optimizer = STEP_OPTIMIZER_ADAM_MIXED;
+    calc->optimizer = PLAN_OPTIMIZER_ADAM_MIXED;
     if (options->optimizer != NULL) {
         guint at = 0;
-        while (STEP_OPTIMIZER_NAMES[at] != NULL && strcmp(STEP_OPTIMIZER_NAMES[at], options->optimizer) != 0)
+        while (PLAN_OPTIMIZER_NAMES[at] != NULL && strcmp(PLAN_OPTIMIZER_NAMES[at], options->optimizer) != 0)
             at++;
-        if (STEP_OPTIMIZER_NAMES[at] == NULL) {
+        if (PLAN_OPTIMIZER_NAMES[at] == NULL) {
             g_autofree char *found = base_error_quote(options->optimizer);
-            g_autofree char *wanted = g_strjoinv(", ", (char **)STEP_OPTIMIZER_NAMES);
-            g_autofree char *hint = suggest_hint(options->optimizer, STEP_OPTIMIZER_NAMES);
+            g_autofree char *wanted = g_strjoinv(", ", (char **)PLAN_OPTIMIZER_NAMES);
+            g_autofree char *hint = suggest_hint(options->optimizer, PLAN_OPTIMIZER_NAMES);
             return base_error_set(error, BASE_ERROR_USAGE, "--optimizer", "found '%s', wanted one of: %s%s",
                                   found, wanted, hint);
         }
-        calc->optimizer = (StepOptimizer)at;
+        calc->optimizer = (PlanOptimizer)at;
     }
     return cmd_calc_read_links(options, calc, error) && cmd_calc_read_measured(options, calc, error);
 }

@@ -15,7 +15,7 @@ static const struct {
     {"machines", "topo/data/machines", "machine"},
     {"chips", "topo/data/chips", "chip"},
     {"models", "models/data", "model"},
-    {"frameworks", "step/data/frameworks", "framework"},
+    {"frameworks", "plans/data/frameworks", "framework"},
     {"scenarios", "scenarios", "scenario"},
 };
 

@@ -55,7 +55,7 @@ static char **run_sets(const RunOptions *options)
 static int run_schedule(const StepJob *job, GError **error)
 {
     enum { CELLS_MAX = 2000000 };
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     double cells = (double)plan->pp * 3 * ((double)plan->micro_batches * plan->chunks + plan->pp);
     if (cells > CELLS_MAX) {
         base_error_set(error, BASE_ERROR_FAILED, "--schedule",

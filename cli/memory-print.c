@@ -8,19 +8,19 @@
 
 // The stages that are shown, without repeats.
 typedef struct {
-    StepMemoryPeak peaks[3];
+    PlanMemoryPeak peaks[3];
     guint count;
     guint32 fullest;
 } MemoryPrintStages;
 
-static StepMemoryPeak memory_print_peak(const MemoryPrint *what, guint32 stage)
+static PlanMemoryPeak memory_print_peak(const MemoryPrint *what, guint32 stage)
 {
-    return step_memory_peak(what->plan, what->model, what->device, what->framework, stage);
+    return plan_memory_peak(what->plan, what->model, what->device, what->framework, stage);
 }
 
 static MemoryPrintStages memory_print_stages(const MemoryPrint *what)
 {
-    StepMemoryPeak full = step_memory_fullest(what->plan, what->model, what->device, what->framework);
+    PlanMemoryPeak full = plan_memory_fullest(what->plan, what->model, what->device, what->framework);
     guint32 last = what->plan->pp - 1;
     MemoryPrintStages stages = {.fullest = full.stage};
     stages.peaks[stages.count++] = memory_print_peak(what, 0);
@@ -32,22 +32,22 @@ static MemoryPrintStages memory_print_stages(const MemoryPrint *what)
 }
 
 // A part of the rule of bytes a parameter, as the plan keeps it: its name (caller frees) and its bytes.
-static char *memory_print_part(const MemoryPrint *what, const StepStatePart *part, const StepMemoryPeak *peak,
+static char *memory_print_part(const MemoryPrint *what, const PlanStatePart *part, const PlanMemoryPeak *peak,
                                gint64 *bytes)
 {
-    static const StepMemoryKind kinds[] = {
-        [STEP_STATE_WEIGHTS] = STEP_MEMORY_WEIGHTS,
-        [STEP_STATE_GRADIENTS] = STEP_MEMORY_GRADIENTS,
-        [STEP_STATE_OPTIMIZER] = STEP_MEMORY_OPTIMIZER,
+    static const PlanMemoryKind kinds[] = {
+        [PLAN_STATE_WEIGHTS] = PLAN_MEMORY_WEIGHTS,
+        [PLAN_STATE_GRADIENTS] = PLAN_MEMORY_GRADIENTS,
+        [PLAN_STATE_OPTIMIZER] = PLAN_MEMORY_OPTIMIZER,
     };
     guint count;
-    const StepStatePart *parts = step_states_parts(what->plan->optimizer, &count);
+    const PlanStatePart *parts = plan_states_parts(what->plan->optimizer, &count);
     double all = 0;
     for (guint i = 0; i < count; i++)
         if (parts[i].kind == part->kind)
             all += parts[i].bytes;
     *bytes = (gint64)((double)peak->kind[kinds[part->kind]] * part->bytes / all);
-    if (part->kind == STEP_STATE_GRADIENTS && what->plan->gradient_bytes == 4)
+    if (part->kind == PLAN_STATE_GRADIENTS && what->plan->gradient_bytes == 4)
         return g_strdup("fp32 gradients");
     return g_strdup(part->name);
 }
@@ -60,7 +60,7 @@ static void memory_print_cell(gint64 bytes)
 
 static void memory_print_head(const MemoryPrint *what)
 {
-    const StepPlan *plan = what->plan;
+    const Plan *plan = what->plan;
     g_autofree char *parameters = units_format_count(model_count_parameters(what->model));
     g_autofree char *sequence = units_format_count(plan->sequence);
     g_print("%s, %s parameters, on %u %s%s: tp %u x cp %u x dp %u x pp %u, ZeRO %d", what->model->name,
@@ -72,7 +72,7 @@ static void memory_print_head(const MemoryPrint *what)
             plan->micro_batches, plan->micro_batches == 1 ? "" : "es", plan->micro_batch, sequence);
     if (plan->pp > 1)
         g_print("schedule %s, ", plan->schedule->name);
-    g_print("recompute %s, %s\n", STEP_RECOMPUTE_NAMES[plan->recompute],
+    g_print("recompute %s, %s\n", PLAN_RECOMPUTE_NAMES[plan->recompute],
             what->framework == NULL || what->framework->flash ? "attention as one kernel"
                                                               : "attention with its scores");
 }
@@ -96,7 +96,7 @@ static void memory_print_table(const MemoryPrint *what, const MemoryPrintStages 
         }
     }
     guint count;
-    const StepStatePart *parts = step_states_parts(what->plan->optimizer, &count);
+    const PlanStatePart *parts = plan_states_parts(what->plan->optimizer, &count);
     for (guint p = 0; p < count; p++) {
         for (guint i = 0; i < stages->count; i++) {
             gint64 bytes;
@@ -108,9 +108,9 @@ static void memory_print_table(const MemoryPrint *what, const MemoryPrintStages 
     }
     g_print("\n%-30s", "model states");
     for (guint i = 0; i < stages->count; i++)
-        memory_print_cell(step_memory_states(&stages->peaks[i]));
-    for (guint kind = STEP_MEMORY_GATHERED; kind < STEP_MEMORY_KINDS; kind++) {
-        g_print("\n%-30s", STEP_MEMORY_NAMES[kind]);
+        memory_print_cell(plan_memory_states(&stages->peaks[i]));
+    for (guint kind = PLAN_MEMORY_GATHERED; kind < PLAN_MEMORY_KINDS; kind++) {
+        g_print("\n%-30s", PLAN_MEMORY_NAMES[kind]);
         for (guint i = 0; i < stages->count; i++)
             memory_print_cell(stages->peaks[i].kind[kind]);
     }
@@ -124,7 +124,7 @@ static gint64 memory_print_layers(const MemoryPrint *what, guint32 stage)
 {
     gint64 layers = 0;
     for (guint32 c = 0; c < what->plan->chunks; c++)
-        layers += step_plan_layers(what->plan, what->model, stage, c);
+        layers += plan_layers(what->plan, what->model, stage, c);
     return layers;
 }
 
@@ -133,8 +133,8 @@ static void memory_print_all(const MemoryPrint *what)
     g_print("\n%6s%8s%11s%14s%14s%14s%14s\n", "stage", "layers", "in flight", "states", "activations",
             "other", "peak");
     for (guint32 stage = 0; stage < what->plan->pp; stage++) {
-        StepMemoryPeak peak = memory_print_peak(what, stage);
-        gint64 states = step_memory_states(&peak), activations = peak.kind[STEP_MEMORY_ACTIVATIONS];
+        PlanMemoryPeak peak = memory_print_peak(what, stage);
+        gint64 states = plan_memory_states(&peak), activations = peak.kind[PLAN_MEMORY_ACTIVATIONS];
         g_print("%6u%8" G_GINT64_FORMAT "%11u", stage, memory_print_layers(what, stage), peak.in_flight);
         const gint64 cells[] = {states, activations, peak.peak - states - activations, peak.peak};
         for (guint i = 0; i < G_N_ELEMENTS(cells); i++) {
@@ -148,13 +148,13 @@ static void memory_print_all(const MemoryPrint *what)
 gboolean memory_print_text(const MemoryPrint *what)
 {
     MemoryPrintStages stages = memory_print_stages(what);
-    StepMemoryPeak full = memory_print_peak(what, stages.fullest);
+    PlanMemoryPeak full = memory_print_peak(what, stages.fullest);
     memory_print_head(what);
     memory_print_table(what, &stages);
     if (what->all)
         memory_print_all(what);
     gboolean fits = full.peak <= full.capacity;
-    g_autofree char *words = step_memory_words(what->plan, &full);
+    g_autofree char *words = plan_memory_words(what->plan, &full);
     g_autofree char *capacity = units_format_binary((double)full.capacity);
     g_print("\nThe fullest moment: %s. It %s %s.\n", words, fits ? "fits in" : "does not fit in", capacity);
     g_print(
@@ -163,7 +163,7 @@ gboolean memory_print_text(const MemoryPrint *what)
     if (fits)
         return TRUE;
     g_autoptr(GPtrArray) remedies =
-        step_memory_remedies(what->plan, what->model, what->device, what->framework);
+        plan_memory_remedies(what->plan, what->model, what->device, what->framework);
     g_print(remedies->len > 0 ? "Any one of these makes it fit, the cheapest first:\n"
                               : "No change of a single key makes it fit.\n");
     for (guint i = 0; i < remedies->len; i++)
@@ -172,25 +172,25 @@ gboolean memory_print_text(const MemoryPrint *what)
 }
 
 // The kinds of one stage, and their sums.
-static void memory_print_add_stage(JsonBuilder *json, const MemoryPrint *what, const StepMemoryPeak *peak)
+static void memory_print_add_stage(JsonBuilder *json, const MemoryPrint *what, const PlanMemoryPeak *peak)
 {
-    g_autofree char *words = step_memory_words(what->plan, peak);
+    g_autofree char *words = plan_memory_words(what->plan, peak);
     fields_add_int(json, "stage", peak->stage);
     fields_add_text(json, "moment", words);
     fields_add_int(json, "layers", memory_print_layers(what, peak->stage));
     fields_add_int(json, "in_flight", peak->in_flight);
-    fields_add_int(json, "model_states_bytes", step_memory_states(peak));
-    for (guint kind = 0; kind < STEP_MEMORY_KINDS; kind++) {
-        g_autofree char *key = g_strconcat(STEP_MEMORY_NAMES[kind], "_bytes", NULL);
+    fields_add_int(json, "model_states_bytes", plan_memory_states(peak));
+    for (guint kind = 0; kind < PLAN_MEMORY_KINDS; kind++) {
+        g_autofree char *key = g_strconcat(PLAN_MEMORY_NAMES[kind], "_bytes", NULL);
         fields_add_int(json, key, peak->kind[kind]);
     }
     fields_add_int(json, "peak_bytes", peak->peak);
 }
 
-static void memory_print_add_parts(JsonBuilder *json, const MemoryPrint *what, const StepMemoryPeak *peak)
+static void memory_print_add_parts(JsonBuilder *json, const MemoryPrint *what, const PlanMemoryPeak *peak)
 {
     guint count;
-    const StepStatePart *parts = step_states_parts(what->plan->optimizer, &count);
+    const PlanStatePart *parts = plan_states_parts(what->plan->optimizer, &count);
     fields_begin_array(json, "states");
     for (guint i = 0; i < count; i++) {
         gint64 bytes;
@@ -206,7 +206,7 @@ static void memory_print_add_parts(JsonBuilder *json, const MemoryPrint *what, c
 gboolean memory_print_json(const MemoryPrint *what)
 {
     MemoryPrintStages stages = memory_print_stages(what);
-    StepMemoryPeak full = memory_print_peak(what, stages.fullest);
+    PlanMemoryPeak full = memory_print_peak(what, stages.fullest);
     gboolean fits = full.peak <= full.capacity;
     g_autoptr(JsonBuilder) json = json_builder_new();
     json_builder_begin_object(json);
@@ -221,7 +221,7 @@ gboolean memory_print_json(const MemoryPrint *what)
     memory_print_add_parts(json, what, &full);
     fields_begin_array(json, "stages");
     for (guint32 i = 0; i < (what->all ? what->plan->pp : stages.count); i++) {
-        StepMemoryPeak peak = what->all ? memory_print_peak(what, i) : stages.peaks[i];
+        PlanMemoryPeak peak = what->all ? memory_print_peak(what, i) : stages.peaks[i];
         json_builder_begin_object(json);
         memory_print_add_stage(json, what, &peak);
         json_builder_end_object(json);
@@ -230,7 +230,7 @@ gboolean memory_print_json(const MemoryPrint *what)
     fields_begin_array(json, "remedies");
     if (!fits) {
         g_autoptr(GPtrArray) remedies =
-            step_memory_remedies(what->plan, what->model, what->device, what->framework);
+            plan_memory_remedies(what->plan, what->model, what->device, what->framework);
         for (guint i = 0; i < remedies->len; i++)
             json_builder_add_string_value(json, g_ptr_array_index(remedies, i));
     }

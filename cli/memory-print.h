@@ -3,14 +3,14 @@
 
 #include <glib.h>
 
-#include "step/memory.h"
+#include "plans/memory.h"
 
 // What was asked; nothing is owned.
 typedef struct {
     const ModelSpec *model;
     const TopoDevice *device;
-    const StepFramework *framework; // NULL: attention is one kernel
-    const StepPlan *plan;           // checked
+    const PlanFramework *framework; // NULL: attention is one kernel
+    const Plan *plan;               // checked
     gboolean all;                   // every stage, not only the first, the fullest and the last
 } MemoryPrint;
 

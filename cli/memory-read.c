@@ -7,7 +7,7 @@
 #include "base/suggest.h"
 #include "base/units.h"
 #include "scenarios/scenario.h"
-#include "step/memory.h"
+#include "plans/memory.h"
 
 // Ranks in one dimension, and micro-batches and sequences in a step.
 #define MEMORY_RANKS_MAX     G_GINT64_CONSTANT(1048576)
@@ -27,7 +27,7 @@ void memory_question_clear(MemoryQuestion *question)
     model_spec_free(question->model);
     topo_machine_free(question->machine);
     topo_device_free(question->device);
-    step_framework_free(question->framework);
+    plan_framework_free(question->framework);
 }
 
 const ModelSpec *memory_question_model(const MemoryQuestion *question)
@@ -88,7 +88,7 @@ static gboolean memory_read_choice(const char *name, const char *text, const cha
     return TRUE;
 }
 
-static gboolean memory_read_offload(StepPlan *plan, const char *text, GError **error)
+static gboolean memory_read_offload(Plan *plan, const char *text, GError **error)
 {
     static const char *const names[] = {"optimizer", "weights", "activations", NULL};
     gboolean *const flags[] = {&plan->offload_optimizer, &plan->offload_weights, &plan->offload_activations};
@@ -106,7 +106,7 @@ static gboolean memory_read_offload(StepPlan *plan, const char *text, GError **e
 // for the schedule to reach its fullest.
 static gboolean memory_read_batch(const MemoryOptions *options, MemoryQuestion *question, GError **error)
 {
-    StepPlan *plan = &question->plan;
+    Plan *plan = &question->plan;
     char *const *text = options->text;
     plan->sequence = question->model->sequence;
     if (!memory_read_count("--sequence", text[MEMORY_SEQUENCE], 1, MODEL_SEQUENCE_MAX, &plan->sequence,
@@ -128,7 +128,7 @@ static gboolean memory_read_batch(const MemoryOptions *options, MemoryQuestion *
 
 static gboolean memory_read_ranks(const MemoryOptions *options, MemoryQuestion *question, GError **error)
 {
-    StepPlan *plan = &question->plan;
+    Plan *plan = &question->plan;
     char *const *text = options->text;
     guint32 gpus = question->machine != NULL ? question->machine->graph->gpus->len : 0;
     if (!memory_read_rank("--gpus", text[MEMORY_GPUS], &gpus, error) ||
@@ -156,7 +156,7 @@ static gboolean memory_read_ranks(const MemoryOptions *options, MemoryQuestion *
 static gboolean memory_read_plan(const MemoryOptions *options, MemoryQuestion *question, GError **error)
 {
     static const char *const dtypes[] = {"bf16", "fp16", "fp32", NULL};
-    StepPlan *plan = &question->plan;
+    Plan *plan = &question->plan;
     char *const *text = options->text;
     gint64 zero = 0;
     guint dtype = 0, gradients = plan->gradients, recompute = plan->recompute, optimizer = plan->optimizer,
@@ -164,13 +164,13 @@ static gboolean memory_read_plan(const MemoryOptions *options, MemoryQuestion *q
     g_autoptr(GError) local = NULL;
     if (!memory_read_ranks(options, question, error) || !memory_read_batch(options, question, error) ||
         !memory_read_count("--zero", text[MEMORY_ZERO], 0, 3, &zero, error) ||
-        !memory_read_choice("--gradients", text[MEMORY_GRADIENTS], STEP_GRADIENTS_NAMES, &gradients, error) ||
+        !memory_read_choice("--gradients", text[MEMORY_GRADIENTS], PLAN_GRADIENTS_NAMES, &gradients, error) ||
         !memory_read_choice("--gradient-dtype", text[MEMORY_GRADIENT_DTYPE], dtypes, &dtype, error) ||
-        !memory_read_choice("--recompute", text[MEMORY_RECOMPUTE], STEP_RECOMPUTE_NAMES, &recompute, error) ||
+        !memory_read_choice("--recompute", text[MEMORY_RECOMPUTE], PLAN_RECOMPUTE_NAMES, &recompute, error) ||
         !memory_read_count("--recompute-every", text[MEMORY_RECOMPUTE_EVERY], 1, MODEL_LAYERS_MAX,
                            &plan->recompute_every, error) ||
-        !memory_read_choice("--optimizer", text[MEMORY_OPTIMIZER], STEP_OPTIMIZER_NAMES, &optimizer, error) ||
-        !memory_read_choice("--buckets", text[MEMORY_BUCKETS], STEP_BUCKETS_NAMES, &buckets, error) ||
+        !memory_read_choice("--optimizer", text[MEMORY_OPTIMIZER], PLAN_OPTIMIZER_NAMES, &optimizer, error) ||
+        !memory_read_choice("--buckets", text[MEMORY_BUCKETS], PLAN_BUCKETS_NAMES, &buckets, error) ||
         !memory_read_offload(plan, text[MEMORY_OFFLOAD], error))
         return FALSE;
     if (g_strcmp0(text[MEMORY_BUCKET], "whole") == 0)
@@ -183,11 +183,11 @@ static gboolean memory_read_plan(const MemoryOptions *options, MemoryQuestion *q
                               "found less than 1 KiB, wanted a size such as '25 MiB'");
     plan->sp = options->sp;
     plan->zero = (int)zero;
-    plan->gradients = (StepGradients)gradients;
+    plan->gradients = (PlanGradients)gradients;
     plan->gradient_bytes = dtype < 2 ? 2 : 4;
-    plan->recompute = (StepRecompute)recompute;
-    plan->optimizer = (StepOptimizer)optimizer;
-    plan->buckets = (StepBuckets)buckets;
+    plan->recompute = (PlanRecompute)recompute;
+    plan->optimizer = (PlanOptimizer)optimizer;
+    plan->buckets = (PlanBuckets)buckets;
     if (text[MEMORY_SCHEDULE] != NULL)
         plan->schedule = pipe_find(text[MEMORY_SCHEDULE], "--schedule", &local);
     else if (plan->chunks > 1)
@@ -244,7 +244,7 @@ gboolean memory_read(const char *scenario, const MemoryOptions *options, MemoryQ
 {
     static const char *const stages[] = {"ends", "all", NULL};
     guint shown = 0;
-    step_plan_init(&question->plan);
+    plan_init(&question->plan);
     if (!memory_read_choice("--stages", options->stages, stages, &shown, error))
         return FALSE;
     if (scenario == NULL && options->sets != NULL)
@@ -253,18 +253,18 @@ gboolean memory_read(const char *scenario, const MemoryOptions *options, MemoryQ
                          : !memory_read_things(options, question, error))
         return FALSE;
     if (options->text[MEMORY_FRAMEWORK] != NULL) {
-        question->framework = step_framework_read(options->text[MEMORY_FRAMEWORK], "--framework", error);
+        question->framework = plan_framework_read(options->text[MEMORY_FRAMEWORK], "--framework", error);
         if (question->framework == NULL)
             return FALSE;
     }
     const ModelSpec *model = memory_question_model(question);
-    g_autoptr(GPtrArray) broken = step_plan_check(&question->plan, model);
+    g_autoptr(GPtrArray) broken = plan_check(&question->plan, model);
     if (broken->len > 0) {
         g_ptr_array_add(broken, NULL);
         g_autofree char *all = g_strjoinv("; ", (char **)broken->pdata);
         return base_error_set(error, BASE_ERROR_USAGE, NULL, "%s", all);
     }
-    if (!step_memory_bounded(&question->plan, model))
+    if (!plan_memory_bounded(&question->plan, model))
         return base_error_set(error, BASE_ERROR_USAGE, NULL,
                               "found a step whose activations pass 8 PiB on one GPU, wanted less");
     return TRUE;

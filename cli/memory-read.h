@@ -3,9 +3,9 @@
 
 #include <glib.h>
 
-#include "step/framework.h"
+#include "plans/framework.h"
 #include "step/job.h"
-#include "step/plan.h"
+#include "plans/plan.h"
 #include "machines/machine.h"
 
 // The options that hold text, and where they go: numbers and names are read from it.
@@ -53,8 +53,8 @@ typedef struct {
     ModelSpec *model;         // owned, or NULL: the job's
     TopoMachine *machine;     // owned, or NULL
     TopoDevice *device;       // owned, or NULL: the machine's
-    StepFramework *framework; // owned, or NULL
-    StepPlan plan;
+    PlanFramework *framework; // owned, or NULL
+    Plan plan;
 } MemoryQuestion;
 
 void memory_question_clear(MemoryQuestion *question);

@@ -27,7 +27,7 @@ typedef enum {
     MODEL_BLOCK_HEAD,
 } ModelBlock;
 
-// What limits an operator, and so which formula costs it (step/cost.h).
+// What limits an operator, and so which formula costs it (plans/cost.h).
 typedef enum {
     MODEL_OP_GEMM,
     MODEL_OP_ATTENTION,

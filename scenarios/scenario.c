@@ -10,7 +10,7 @@
 #include "scenarios/grid.h"
 #include "scenarios/section-job.h"
 #include "step/items.h"
-#include "step/memory.h"
+#include "plans/memory.h"
 
 Ini *scenario_open(const char *name, GError **error)
 {
@@ -72,7 +72,7 @@ static gboolean scenario_read_framework(StepJob *job, Ini *ini, GError **error)
         return TRUE;
     }
     g_autofree char *where = ini_where(ini, "compute", "framework");
-    job->framework = step_framework_read(name == NULL ? "megatron-core" : name, where, error);
+    job->framework = plan_framework_read(name == NULL ? "megatron-core" : name, where, error);
     job->gradient_norm = TRUE;
     return job->framework != NULL;
 }
@@ -128,14 +128,14 @@ static gboolean scenario_slow_links(StepJob *job, Ini *ini, GError **error)
 // Seconds that copies to and from the host take in a step if nothing overlaps and one rank has all layers.
 static double scenario_copies(const StepJob *job)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     double parameters = (double)model_count_parameters(job->model), bytes = 0;
     if (plan->offload_optimizer)
         bytes += 34 * parameters; // gradients, weights, and what the host updates
     if (plan->offload_weights)
         bytes += 2 * 2 * parameters * (double)plan->micro_batches;
     if (plan->offload_activations) {
-        StepMemoryStage stage = step_memory_stage(plan, job->model, job->machine->device, job->framework, 0);
+        PlanMemoryStage stage = plan_memory_stage(plan, job->model, job->machine->device, job->framework, 0);
         bytes += 2 * (double)stage.layer * (double)job->model->layers * (double)plan->micro_batches;
     }
     return bytes / MIN(job->machine->device->compute.host_bandwidth, 50e9);
@@ -145,7 +145,7 @@ static double scenario_copies(const StepJob *job)
 static gboolean scenario_check_time(const StepJob *job, Ini *ini, GError **error)
 {
     static const double day = 86400;
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     const StepReality *reality = &job->reality;
     double slower = reality->slow_factor * (1 + reality->jitter), copies = scenario_copies(job);
     double loads =

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "coll/group.h"
-#include "step/memory.h"
+#include "plans/memory.h"
 
 // A whole number of a key that is a guint32 of the plan.
 static gboolean job_number(Ini *ini, const char *key, gint64 low, guint32 *value, GError **error)
@@ -28,7 +28,7 @@ static gboolean job_flag(Ini *ini, const char *key, gboolean *value, GError **er
 }
 
 // dp: a number, or what the GPUs leave to it.
-static gboolean job_read_dp(StepPlan *plan, Ini *ini, GError **error)
+static gboolean job_read_dp(Plan *plan, Ini *ini, GError **error)
 {
     g_autofree char *text = NULL;
     if (!ini_get_text(ini, "job", "dp", INI_OPTIONAL, &text, error))
@@ -42,7 +42,7 @@ static gboolean job_read_dp(StepPlan *plan, Ini *ini, GError **error)
     return job_number(ini, "dp", 1, &plan->dp, error);
 }
 
-static gboolean job_read_split(StepPlan *plan, Ini *ini, GError **error)
+static gboolean job_read_split(Plan *plan, Ini *ini, GError **error)
 {
     g_autofree char *order = NULL;
     if (!job_number(ini, "tp", 1, &plan->tp, error) || !job_number(ini, "cp", 1, &plan->cp, error) ||
@@ -55,10 +55,10 @@ static gboolean job_read_split(StepPlan *plan, Ini *ini, GError **error)
     if (order == NULL)
         return TRUE;
     g_autofree char *where = ini_where(ini, "job", "order");
-    return step_plan_read_order(order, plan->order, where, error);
+    return plan_read_order(order, plan->order, where, error);
 }
 
-static gboolean job_read_pipeline(StepPlan *plan, Ini *ini, GError **error)
+static gboolean job_read_pipeline(Plan *plan, Ini *ini, GError **error)
 {
     g_autofree char *schedule = NULL;
     if (!ini_get_text(ini, "job", "schedule", INI_OPTIONAL, &schedule, error) ||
@@ -79,7 +79,7 @@ static gboolean job_read_pipeline(StepPlan *plan, Ini *ini, GError **error)
 }
 
 // batch in sequences, or tokens of a step (then *tokens is above 0); and how it is cut into micro-batches.
-static gboolean job_read_batch(StepPlan *plan, Ini *ini, gint64 *tokens, GError **error)
+static gboolean job_read_batch(Plan *plan, Ini *ini, gint64 *tokens, GError **error)
 {
     gboolean counted = ini_has(ini, "job", "batch");
     *tokens = 0;
@@ -100,14 +100,14 @@ static gboolean job_read_batch(StepPlan *plan, Ini *ini, gint64 *tokens, GError 
 }
 
 // The cap of a bucket: a size, or "whole".
-static gboolean job_read_bucket(StepPlan *plan, Ini *ini, GError **error)
+static gboolean job_read_bucket(Plan *plan, Ini *ini, GError **error)
 {
     g_autofree char *text = NULL;
     guint buckets = plan->buckets;
-    if (!job_choice(ini, "buckets", STEP_BUCKETS_NAMES, &buckets, error) ||
+    if (!job_choice(ini, "buckets", PLAN_BUCKETS_NAMES, &buckets, error) ||
         !ini_get_text(ini, "job", "bucket", INI_OPTIONAL, &text, error))
         return FALSE;
-    plan->buckets = (StepBuckets)buckets;
+    plan->buckets = (PlanBuckets)buckets;
     if (g_strcmp0(text, "whole") == 0)
         plan->bucket = G_MAXINT64;
     else if (!ini_get_whole(ini, "job", "bucket", INI_OPTIONAL, UNITS_BYTES, &plan->bucket, error))
@@ -123,14 +123,14 @@ static gboolean job_read_bucket(StepPlan *plan, Ini *ini, GError **error)
     return job_flag(ini, "bucket_split", &plan->bucket_split, error);
 }
 
-static gboolean job_read_data(StepPlan *plan, Ini *ini, GError **error)
+static gboolean job_read_data(Plan *plan, Ini *ini, GError **error)
 {
     static const char *const dtypes[] = {"bf16", "fp16", "fp32", NULL};
     gint64 zero = plan->zero;
     guint gradients = plan->gradients, dtype = 0;
     if (!ini_get_count(ini, "job", "zero", INI_OPTIONAL, 0, 3, &zero, error) ||
         !job_number(ini, "shard", 1, &plan->shard, error) ||
-        !job_choice(ini, "gradients", STEP_GRADIENTS_NAMES, &gradients, error) ||
+        !job_choice(ini, "gradients", PLAN_GRADIENTS_NAMES, &gradients, error) ||
         !job_choice(ini, "gradient_dtype", dtypes, &dtype, error) ||
         !job_flag(ini, "sync_every", &plan->sync_every, error) ||
         !job_flag(ini, "overlap", &plan->overlap, error) ||
@@ -139,29 +139,29 @@ static gboolean job_read_data(StepPlan *plan, Ini *ini, GError **error)
         !job_flag(ini, "limiter", &plan->limiter, error) || !job_flag(ini, "reshard", &plan->reshard, error))
         return FALSE;
     plan->zero = (int)zero;
-    plan->gradients = (StepGradients)gradients;
+    plan->gradients = (PlanGradients)gradients;
     plan->gradient_bytes = dtype == 2 ? 4 : 2;
     return job_read_bucket(plan, ini, error);
 }
 
-static gboolean job_read_memory(StepPlan *plan, Ini *ini, GError **error)
+static gboolean job_read_memory(Plan *plan, Ini *ini, GError **error)
 {
     guint recompute = plan->recompute, optimizer = plan->optimizer;
-    if (!job_choice(ini, "recompute", STEP_RECOMPUTE_NAMES, &recompute, error) ||
+    if (!job_choice(ini, "recompute", PLAN_RECOMPUTE_NAMES, &recompute, error) ||
         !ini_get_count(ini, "job", "recompute_every", INI_OPTIONAL, 1, MODEL_LAYERS_MAX,
                        &plan->recompute_every, error) ||
         !job_flag(ini, "offload_optimizer", &plan->offload_optimizer, error) ||
         !job_flag(ini, "offload_weights", &plan->offload_weights, error) ||
         !job_flag(ini, "offload_activations", &plan->offload_activations, error) ||
-        !job_choice(ini, "optimizer", STEP_OPTIMIZER_NAMES, &optimizer, error))
+        !job_choice(ini, "optimizer", PLAN_OPTIMIZER_NAMES, &optimizer, error))
         return FALSE;
-    plan->recompute = (StepRecompute)recompute;
-    plan->optimizer = (StepOptimizer)optimizer;
+    plan->recompute = (PlanRecompute)recompute;
+    plan->optimizer = (PlanOptimizer)optimizer;
     return TRUE;
 }
 
 // Keys that mean something only under others.
-static gboolean job_check_meaning(const StepPlan *plan, Ini *ini, GError **error)
+static gboolean job_check_meaning(const Plan *plan, Ini *ini, GError **error)
 {
     const struct {
         const char *key;
@@ -182,7 +182,7 @@ static gboolean job_check_meaning(const StepPlan *plan, Ini *ini, GError **error
         {"reshard", plan->zero == 3, "zero = 3"},
         {"buckets", plan->zero < 3, "zero below 3 (its units are layers)"},
         {"bucket_split", plan->zero < 3, "zero below 3 (its units are layers)"},
-        {"recompute_every", plan->recompute == STEP_RECOMPUTE_FULL, "recompute = full"},
+        {"recompute_every", plan->recompute == PLAN_RECOMPUTE_FULL, "recompute = full"},
     };
     for (guint i = 0; i < G_N_ELEMENTS(rules); i++)
         if (ini_has(ini, "job", rules[i].key) && !rules[i].means)
@@ -202,7 +202,7 @@ static void job_add(GPtrArray *lines, const char *format, ...)
 
 // Rules about the batch, in the words of the file: tokens, where these were given; and nothing about the
 // ranks that share it where they are wrong themselves.
-static void job_check_batch(const StepPlan *plan, gint64 tokens, GPtrArray *lines)
+static void job_check_batch(const Plan *plan, gint64 tokens, GPtrArray *lines)
 {
     gboolean split = (guint64)plan->tp * plan->cp * plan->pp * plan->dp == plan->gpus;
     for (guint i = lines->len; i-- > 0;)
@@ -233,10 +233,10 @@ static void job_check_batch(const StepPlan *plan, gint64 tokens, GPtrArray *line
 // All broken rules in one line; a single one stands at its key's line.
 static gboolean job_check(StepJob *job, Ini *ini, gint64 tokens, GError **error)
 {
-    g_autoptr(GPtrArray) lines = step_plan_check(&job->plan, job->model);
+    g_autoptr(GPtrArray) lines = plan_check(&job->plan, job->model);
     job_check_batch(&job->plan, tokens, lines);
     if (lines->len == 0)
-        return step_memory_bounded(&job->plan, job->model) ||
+        return plan_memory_bounded(&job->plan, job->model) ||
                ini_refuse(ini, "job", ini_has(ini, "job", "micro_batch") ? "micro_batch" : "batch", error,
                           "found a step whose activations pass 8 PiB on one GPU, wanted less");
     if (lines->len == 1) {
@@ -254,11 +254,11 @@ static gboolean job_check(StepJob *job, Ini *ini, gint64 tokens, GError **error)
     return FALSE;
 }
 
-// Keeps every sum of bytes of step/memory.c in an int64: activations of a step, nothing divided, as
-// step_memory_bounded counts them.
+// Keeps every sum of bytes of plans/memory.c in an int64: activations of a step, nothing divided, as
+// plan_memory_bounded counts them.
 static gboolean job_check_memory(const StepJob *job, Ini *ini, GError **error)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     const ModelSpec *model = job->model;
     double sequence = (double)plan->sequence, heads = (double)model->heads;
     double width =
@@ -274,7 +274,7 @@ static gboolean job_check_memory(const StepJob *job, Ini *ini, GError **error)
 
 gboolean scenario_section_job(StepJob *job, Ini *ini, GError **error)
 {
-    StepPlan *plan = &job->plan;
+    Plan *plan = &job->plan;
     plan->gpus = job->machine->graph->gpus->len;
     if (plan->gpus > COLL_GROUP_RANKS_MAX)
         return ini_refuse(ini, "machine", "gpus", error, "found %u GPUs, wanted at most %d", plan->gpus,

@@ -60,7 +60,7 @@ void step_assume(StepResult *result, const StepJob *job)
 
 char *step_assume_words(const StepJob *job)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     GString *out = g_string_new(NULL);
     if (plan->tp > 1)
         g_string_append_printf(out, "tp %u%s, ", plan->tp, plan->sp ? " sp" : "");
@@ -73,10 +73,10 @@ char *step_assume_words(const StepJob *job)
     g_string_append_printf(out, "%sdp %u", plan->pp > 1 ? ", " : "", plan->dp);
     if (plan->zero > 0)
         g_string_append_printf(out, " zero %d", plan->zero);
-    if (plan->zero > 0 && plan->shard < step_plan_data(plan))
+    if (plan->zero > 0 && plan->shard < plan_data(plan))
         g_string_append_printf(out, " in shards of %u", plan->shard);
-    if (plan->recompute != STEP_RECOMPUTE_NONE)
-        g_string_append_printf(out, ", recompute %s", STEP_RECOMPUTE_NAMES[plan->recompute]);
+    if (plan->recompute != PLAN_RECOMPUTE_NONE)
+        g_string_append_printf(out, ", recompute %s", PLAN_RECOMPUTE_NAMES[plan->recompute]);
     g_string_append_printf(
         out, ", %" G_GINT64_FORMAT " micro-batch%s of %" G_GINT64_FORMAT " x %" G_GINT64_FORMAT " tokens",
         plan->micro_batches, plan->micro_batches == 1 ? "" : "es", plan->micro_batch, plan->sequence);

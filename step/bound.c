@@ -17,7 +17,7 @@ static double bound_widest(const TopoGraph *graph)
 
 Ps step_bound(const StepJob *job, const StepLowered *lowered)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     Ps longest = 0;
     for (guint32 stage = 0; stage < lowered->programs->len; stage++) {
         const SimProgram *program = lowered->programs->pdata[stage];
@@ -29,7 +29,7 @@ Ps step_bound(const StepJob *job, const StepLowered *lowered)
         }
         longest = MAX(longest, sum);
     }
-    double p = step_plan_data(plan), seconds = 0;
+    double p = plan_data(plan), seconds = 0;
     if (p > 1)
         seconds = (p - 1) / p * (double)lowered->parameters * (double)plan->gradient_bytes /
                   bound_widest(job->machine->graph);

@@ -28,7 +28,7 @@ static guint64 cache_job(const StepSiblings *siblings)
 {
     const StepJob *job = siblings->job;
     const TopoGraph *graph = job->machine->graph;
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     guint64 hash = cache_program(1);
     if (hash == 0)
         return 0;
@@ -48,7 +48,7 @@ static guint64 cache_job(const StepSiblings *siblings)
     const guint32 sizes[] = {plan->gpus, plan->tp, plan->cp, plan->dp, plan->pp, plan->shard};
     for (guint i = 0; i < G_N_ELEMENTS(sizes); i++)
         hash = hash_add(hash, sizes[i]);
-    for (guint i = 0; i < STEP_DIMENSIONS; i++)
+    for (guint i = 0; i < PLAN_DIMENSIONS; i++)
         hash = hash_add(hash, plan->order[i]);
     hash = hash_add(hash_add(hash, (guint64)siblings->lowered->chunk), (guint64)job->nccl);
     hash = hash_add_text(hash, job->algorithm == NULL ? "" : job->algorithm->name);

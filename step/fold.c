@@ -20,9 +20,9 @@ static guint32 fold_meeting(const StepFold *fold, guint32 stage, guint32 dimensi
 {
     guint32 pp = fold->job->plan.pp;
     switch (dimension) {
-    case STEP_GROUP_WORLD:
+    case PLAN_GROUP_WORLD:
         return (STEP_JOINTS + 0) * pp;
-    case STEP_GROUP_ENDS:
+    case PLAN_GROUP_ENDS:
         return (STEP_JOINTS + 0) * pp + 1;
     case STEP_JOINT_RECV_FORWARD:
         return STEP_JOINT_SEND_FORWARD * pp + (stage + pp - 1) % pp;
@@ -156,7 +156,7 @@ static void fold_meetings(StepFold *fold)
     fold->n_meetings = STEP_JOINTS * pp + 2;
     fold->meetings = g_new0(StepMeeting, fold->n_meetings);
     for (guint32 i = 0; i < fold->n_meetings; i++)
-        fold->meetings[i].need = i / pp >= STEP_GROUPS && i / pp < STEP_JOINTS ? 2 : 1;
+        fold->meetings[i].need = i / pp >= PLAN_GROUPS && i / pp < STEP_JOINTS ? 2 : 1;
     StepMeeting *world = &fold->meetings[STEP_JOINTS * pp], *ends = &fold->meetings[STEP_JOINTS * pp + 1];
     world->need = pp;
     world->all = g_new0(guint32, 2 * (gsize)pp);

@@ -81,7 +81,7 @@ static void groups_add(StepGroups *groups, const guint32 *members, guint32 n, gu
     gconstpointer choose;
     chooser = job->nccl ? coll_nccl_choose : coll_choice_plain;
     choose = job->nccl ? (gconstpointer)&groups->nccl : (gconstpointer)job->algorithm;
-    if (dimension == STEP_GROUP_WORLD && !job->nccl)
+    if (dimension == PLAN_GROUP_WORLD && !job->nccl)
         choose = &COLL_BINOMIAL_TREE; // a few bytes over all ranks: no ring
     guint32 id = groups->all->len;
     StepCommunicator *own = g_new0(StepCommunicator, 1);
@@ -100,21 +100,21 @@ static guint32 *groups_of(StepGroups *groups, guint32 dimension, guint32 rank)
     return &groups->of[(gsize)dimension * groups->job->plan.gpus + rank];
 }
 
-guint32 *step_groups_pair(const StepPlan *plan, guint32 rank, guint32 stage, guint32 *count)
+guint32 *step_groups_pair(const Plan *plan, guint32 rank, guint32 stage, guint32 *count)
 {
-    StepPlace place = step_place_of(plan, rank);
-    place.at[STEP_DIMENSION_PP] = stage;
+    PlanPlace place = plan_place_of(plan, rank);
+    place.at[PLAN_DIMENSION_PP] = stage;
     guint32 *pair = g_new(guint32, 2);
     pair[0] = rank;
-    pair[1] = step_place_rank(plan, &place);
+    pair[1] = plan_place_rank(plan, &place);
     *count = 2;
     return pair;
 }
 
 // The rank of another stage at the same place; it wraps round, as interleaved chunks do.
-static guint32 groups_neighbour(const StepPlan *plan, guint32 rank, gint32 step)
+static guint32 groups_neighbour(const Plan *plan, guint32 rank, gint32 step)
 {
-    guint32 stage = (step_place_of(plan, rank).at[STEP_DIMENSION_PP] + plan->pp + (guint32)step) % plan->pp;
+    guint32 stage = (plan_place_of(plan, rank).at[PLAN_DIMENSION_PP] + plan->pp + (guint32)step) % plan->pp;
     guint32 count;
     g_autofree guint32 *pair = step_groups_pair(plan, rank, stage, &count);
     return pair[1];
@@ -123,13 +123,13 @@ static guint32 groups_neighbour(const StepPlan *plan, guint32 rank, gint32 step)
 // Makes the group of a rank in a dimension, if it is not there yet.
 static void groups_need(StepGroups *groups, guint32 dimension, guint32 rank)
 {
-    const StepPlan *plan = &groups->job->plan;
+    const Plan *plan = &groups->job->plan;
     if (*groups_of(groups, dimension, rank) != G_MAXUINT32)
         return;
     guint32 id = groups->all->len;
-    if (dimension < STEP_GROUPS) {
+    if (dimension < PLAN_GROUPS) {
         guint32 count = 0;
-        g_autofree guint32 *members = step_place_members(plan, (StepGroup)dimension, rank, &count);
+        g_autofree guint32 *members = plan_place_members(plan, (PlanGroup)dimension, rank, &count);
         groups_add(groups, members, count, dimension);
         for (guint32 i = 0; i < count; i++)
             *groups_of(groups, dimension, members[i]) = id;

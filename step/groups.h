@@ -50,4 +50,4 @@ void step_groups_join(gpointer user, guint32 rank, guint32 op);
 CollOp step_groups_op(SimKind kind);
 
 // A rank and the rank at its place in another stage, which takes what it sends. *count is 2; caller frees.
-guint32 *step_groups_pair(const StepPlan *plan, guint32 rank, guint32 stage, guint32 *count);
+guint32 *step_groups_pair(const Plan *plan, guint32 rank, guint32 stage, guint32 *count);

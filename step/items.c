@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "models/tensor.h"
-#include "step/cost.h"
+#include "plans/cost.h"
 
 static StepItem *items_add(GArray *block, const char *name)
 {
@@ -38,7 +38,7 @@ static gint64 items_share(const StepJob *job, const ModelTensor *tensor)
 // A tensor as an item: its matmul under "6N", and the attention core before it as an item of its own.
 static void items_add_tensor(GArray *block, const StepJob *job, const ModelTensor *tensor)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     double tokens = (double)(plan->micro_batch * plan->sequence) / plan->cp;
     gint64 vector = 2 * plan->micro_batch * plan->sequence * job->model->hidden / plan->cp;
     if (tensor->attention) {
@@ -47,7 +47,7 @@ static void items_add_tensor(GArray *block, const StepJob *job, const ModelTenso
             tokens * model_count_attention(job->model, job->counting, job->plan.sequence) / plan->tp;
         core->forward = core->model_flops / 3;
         core->backward = core->model_flops * 2 / 3;
-        if (plan->recompute == STEP_RECOMPUTE_SELECTIVE)
+        if (plan->recompute == PLAN_RECOMPUTE_SELECTIVE)
             core->again = core->forward;
         core->join = plan->cp > 1 ? MODEL_JOIN_CONTEXT : MODEL_JOIN_NONE;
         core->exchanged = 4 * plan->micro_batch * plan->sequence *
@@ -88,27 +88,27 @@ static void items_by_efficiency(StepItems *items, const StepJob *job)
 
 static GArray *items_by_operator(const StepJob *job, ModelBlock kind)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     const ModelShard shard = {.sequences = plan->micro_batch,
                               .sequence = plan->sequence,
                               .tp = plan->tp,
                               .cp = plan->cp,
                               .sp = plan->sp};
-    const StepCost cost = {
+    const PlanCost cost = {
         .device = job->machine->device, .framework = job->framework, .precision = job->precision};
     g_autoptr(GArray) ops = model_ops(job->model, &shard, kind, job->framework->flash);
     GArray *block = g_array_new(FALSE, FALSE, sizeof(StepItem));
     for (guint i = 0; i < ops->len; i++) {
         const ModelOp *op = &g_array_index(ops, ModelOp, i);
         StepItem *item = items_add(block, op->name);
-        item->forward = step_cost_op(&cost, op, STEP_PASS_FORWARD);
-        item->backward = step_cost_op(&cost, op, STEP_PASS_BACKWARD);
-        if (op->selective && plan->recompute == STEP_RECOMPUTE_SELECTIVE)
+        item->forward = plan_cost_op(&cost, op, PLAN_PASS_FORWARD);
+        item->backward = plan_cost_op(&cost, op, PLAN_PASS_BACKWARD);
+        if (op->selective && plan->recompute == PLAN_RECOMPUTE_SELECTIVE)
             item->again = item->forward;
-        item->slow_forward = step_cost_slowdown(&cost, op, STEP_PASS_FORWARD);
-        item->slow_backward = step_cost_slowdown(&cost, op, STEP_PASS_BACKWARD);
-        item->launch_forward = step_cost_launch(&cost, op, STEP_PASS_FORWARD);
-        item->launch_backward = step_cost_launch(&cost, op, STEP_PASS_BACKWARD);
+        item->slow_forward = plan_cost_slowdown(&cost, op, PLAN_PASS_FORWARD);
+        item->slow_backward = plan_cost_slowdown(&cost, op, PLAN_PASS_BACKWARD);
+        item->launch_forward = plan_cost_launch(&cost, op, PLAN_PASS_FORWARD);
+        item->launch_backward = plan_cost_launch(&cost, op, PLAN_PASS_BACKWARD);
         item->model_flops = op->flops_model;
         if (job->counting == MODEL_COUNT_6N && op->selective)
             item->model_flops = 0; // the attention core, fused or not
@@ -191,7 +191,7 @@ double step_items_seconds(const StepJob *job)
         const GArray *list = step_items_block(&items, block);
         for (guint i = 0; i < list->len; i++) {
             const StepItem *item = &g_array_index(list, StepItem, i);
-            double twice = job->plan.recompute == STEP_RECOMPUTE_NONE ? 1 : 2;
+            double twice = job->plan.recompute == PLAN_RECOMPUTE_NONE ? 1 : 2;
             seconds += (twice * item->forward + item->backward) / items.rate + twice * item->launch_forward +
                        item->launch_backward;
         }

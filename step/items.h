@@ -1,6 +1,6 @@
 // step/items.h: the blocks of a model as the pieces of work of one rank and one micro-batch, in forward
 // order: what lowering turns into operations. Two makers: by efficiency (a fraction of peak of the model's
-// FLOPs, tensor by tensor: the documents' way), and by operator (models/ops.h costed by step/cost.h).
+// FLOPs, tensor by tensor: the documents' way), and by operator (models/ops.h costed by plans/cost.h).
 //
 // Work is in units of which rate make a second: model FLOPs in the first, seconds (rate 1) in the second.
 #pragma once

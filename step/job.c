@@ -2,14 +2,14 @@
 #include "step/job.h"
 
 #include "coll/measure.h"
-#include "step/cost.h"
+#include "plans/cost.h"
 
 const char *const STEP_FIDELITY_NAMES[] = {"auto", "messages", "folded", NULL};
 
 StepJob *step_job_new(void)
 {
     StepJob *job = g_new0(StepJob, 1);
-    step_plan_init(&job->plan);
+    plan_init(&job->plan);
     job->counting = MODEL_COUNT_6N_ATTENTION;
     job->precision = TOPO_PRECISION_BF16;
     job->update = STEP_UPDATE_MEMORY;
@@ -25,7 +25,7 @@ void step_job_free(StepJob *job)
     g_free(job->text);
     model_spec_free(job->model);
     topo_machine_free(job->machine);
-    step_framework_free(job->framework);
+    plan_framework_free(job->framework);
     g_free(job);
 }
 
@@ -58,12 +58,12 @@ double step_job_update_s(const StepJob *job, double parameters)
 {
     if (job->update == STEP_UPDATE_NONE)
         return 0;
-    double bytes = job->plan.optimizer == STEP_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
+    double bytes = job->plan.optimizer == PLAN_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
     if (job->framework == NULL)
         return bytes * parameters / job->machine->device->memory_bandwidth;
-    const StepCost cost = {
+    const PlanCost cost = {
         .device = job->machine->device, .framework = job->framework, .precision = job->precision};
-    return step_cost_update(&cost, parameters, bytes + (double)job->plan.gradient_bytes - 2);
+    return plan_cost_update(&cost, parameters, bytes + (double)job->plan.gradient_bytes - 2);
 }
 
 void step_job_chooser(const StepJob *job, CollNccl *nccl, CollChooser *chooser, gconstpointer *choose)

@@ -8,8 +8,8 @@
 #include "machines/machine.h"
 #include "models/spec.h"
 #include "sim/queue.h"
-#include "step/framework.h"
-#include "step/plan.h"
+#include "plans/framework.h"
+#include "plans/plan.h"
 
 // What the optimizer costs in time.
 typedef enum {
@@ -40,7 +40,7 @@ typedef struct {
     char *text;           // owned: the scenario as read, with its overrides
     ModelSpec *model;     // owned
     TopoMachine *machine; // owned
-    StepPlan plan;        // checked
+    Plan plan;            // checked
     // Communication.
     gboolean nccl; // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
     const CollAlgo *algorithm; // borrowed: of the table, for all-reduce; NULL: NCCL's choice, or the ring
@@ -48,7 +48,7 @@ typedef struct {
     gint64 chunk;              // bytes, of messages; 0: as step/lower.h chooses
     // Compute.
     double efficiency;        // fraction of peak of all model FLOPs; 0: by operator
-    StepFramework *framework; // owned; NULL with an efficiency
+    PlanFramework *framework; // owned; NULL with an efficiency
     ModelCounting counting;   //
     TopoPrecision precision;  // whose peak counts
     StepUpdate update;        //
@@ -81,5 +81,5 @@ gint64 step_job_gradient(const StepJob *job);
 // Seconds of the optimizer for parameters whose states a rank holds. With an efficiency: bytes read and
 // written over memory bandwidth (mixed-precision Adam and fp32 Adam 28 bytes a parameter: read gradient,
 // weight, momentum and variance, write the last three and the 16-bit weight; SGD with momentum 14). By
-// operator: step_cost_update. 0 with STEP_UPDATE_NONE.
+// operator: plan_cost_update. 0 with STEP_UPDATE_NONE.
 double step_job_update_s(const StepJob *job, double parameters);

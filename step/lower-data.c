@@ -1,7 +1,7 @@
 // step/lower-data.c: data parallelism: gradient buckets, weights gathered again, the optimizer.
 #include <string.h>
 
-#include "step/bucket.h"
+#include "plans/bucket.h"
 #include "step/lowering.h"
 
 // Bytes/s that one rank's optimizer gets of its host's memory when it runs there: a two-socket server's 400
@@ -9,9 +9,9 @@
 static const double LOWER_HOST_MEMORY = 50e9;
 
 // Ranks that share one copy of the states, and how many copies there are.
-static guint32 data_shard(const StepPlan *plan)
+static guint32 data_shard(const Plan *plan)
 {
-    return plan->zero == 0 ? step_plan_data(plan) : plan->shard;
+    return plan->zero == 0 ? plan_data(plan) : plan->shard;
 }
 
 // The last operation of a stream, LOWER_NONE where there is none.
@@ -28,15 +28,15 @@ static void data_form_units(LowerChunk *chunk)
 {
     for (guint32 i = 0; i < chunk->bytes->len; i++) {
         gint64 bytes = g_array_index(chunk->bytes, gint64, i);
-        StepBucket *last = chunk->buckets->len == 0
+        PlanBucket *last = chunk->buckets->len == 0
                                ? NULL
-                               : &g_array_index(chunk->buckets, StepBucket, chunk->buckets->len - 1);
+                               : &g_array_index(chunk->buckets, PlanBucket, chunk->buckets->len - 1);
         if (last != NULL &&
             g_array_index(chunk->of, guint32, last->last) == g_array_index(chunk->of, guint32, i)) {
             last->last = i;
             last->bytes += bytes;
         } else {
-            StepBucket unit = {.bytes = bytes, .first = i, .last = i, .share = 1};
+            PlanBucket unit = {.bytes = bytes, .first = i, .last = i, .share = 1};
             g_array_append_val(chunk->buckets, unit);
         }
     }
@@ -44,33 +44,33 @@ static void data_form_units(LowerChunk *chunk)
 
 static void data_form_buckets(const Lowering *lowering, LowerChunk *chunk)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     gint64 cap = plan->bucket, first = plan->bucket == G_MAXINT64 ? G_MAXINT64 : plan->first_bucket;
-    if (plan->buckets == STEP_BUCKETS_MEGATRON) {
-        gint64 least = MAX(G_GINT64_CONSTANT(40000000), G_GINT64_CONSTANT(1000000) * step_plan_data(plan));
+    if (plan->buckets == PLAN_BUCKETS_MEGATRON) {
+        gint64 least = MAX(G_GINT64_CONSTANT(40000000), G_GINT64_CONSTANT(1000000) * plan_data(plan));
         cap = !plan->overlap || lowering->stage > 0 ? G_MAXINT64 : least * plan->gradient_bytes;
         first = cap;
     }
     g_array_unref(chunk->buckets);
-    chunk->buckets = step_buckets_form((const gint64 *)(const void *)chunk->bytes->data, chunk->bytes->len,
+    chunk->buckets = plan_buckets_form((const gint64 *)(const void *)chunk->bytes->data, chunk->bytes->len,
                                        first, cap, plan->bucket_split);
 }
 
 LowerChunk *lowering_chunk_new(const Lowering *lowering, guint32 chunk)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     const ModelSpec *model = lowering->job->model;
     LowerChunk *own = g_new0(LowerChunk, 1);
     own->base = G_MAXUINT32;
-    gint64 first = step_plan_first_layer(plan, model, lowering->stage, chunk);
-    gint64 layers = step_plan_layers(plan, model, lowering->stage, chunk);
+    gint64 first = plan_first_layer(plan, model, lowering->stage, chunk);
+    gint64 layers = plan_layers(plan, model, lowering->stage, chunk);
     gboolean begins = lowering->stage == 0 && chunk == 0;
     gboolean ends = lowering->stage == plan->pp - 1 && chunk == plan->chunks - 1;
     own->first_block = begins ? 0 : (guint32)first + 1;
     own->last_block = (guint32)(first + layers) + 1 + (ends ? 1 : 0);
     own->bytes = g_array_new(FALSE, FALSE, sizeof(gint64));
     own->of = g_array_new(FALSE, FALSE, sizeof(guint32));
-    own->buckets = g_array_new(FALSE, FALSE, sizeof(StepBucket));
+    own->buckets = g_array_new(FALSE, FALSE, sizeof(PlanBucket));
     own->gathers = g_array_new(FALSE, FALSE, sizeof(guint32));
     for (guint32 block = own->last_block; block-- > own->first_block;) {
         const GArray *items = step_items_block(lowering->items, block);
@@ -100,24 +100,24 @@ void lowering_chunk_free(LowerChunk *chunk)
 }
 
 // Whether gradients are reduced after every backward pass, not only the last.
-static gboolean data_reduces_each(const StepPlan *plan)
+static gboolean data_reduces_each(const Plan *plan)
 {
-    return plan->sync_every || (plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED);
+    return plan->sync_every || (plan->zero >= 2 && plan->gradients == PLAN_GRADIENTS_SHARDED);
 }
 
 gboolean lowering_reduces(const Lowering *lowering, const LowerChunk *chunk)
 {
-    const StepPlan *plan = lowering->plan;
-    if (step_plan_data(plan) == 1)
+    const Plan *plan = lowering->plan;
+    if (plan_data(plan) == 1)
         return FALSE;
     return chunk->passes + 1 == plan->micro_batches || data_reduces_each(plan);
 }
 
 void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, guint32 after)
 {
-    const StepPlan *plan = lowering->plan;
-    const StepBucket *own = &g_array_index(chunk->buckets, StepBucket, bucket);
-    guint32 data = step_plan_data(plan), shard = data_shard(plan);
+    const Plan *plan = lowering->plan;
+    const PlanBucket *own = &g_array_index(chunk->buckets, PlanBucket, bucket);
+    guint32 data = plan_data(plan), shard = data_shard(plan);
     g_autofree char *first = lowering_name(lowering, g_array_index(chunk->of, guint32, own->first), "");
     g_autofree char *last = lowering_name(lowering, g_array_index(chunk->of, guint32, own->last), "");
     guint32 number = ++lowering->buckets;
@@ -128,20 +128,20 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
     guint32 block = lowering->block;
     lowering->block = g_array_index(chunk->of, guint32, own->last);
     guint32 id = LOWER_NONE;
-    if (shard > 1) // its buffers are there all the time (step/memory.h)
-        id = lowering_join(lowering, LOWER_DP, kind, shard == data ? STEP_GROUP_DATA : STEP_GROUP_SHARD,
+    if (shard > 1) // its buffers are there all the time (plans/memory.h)
+        id = lowering_join(lowering, LOWER_DP, kind, shard == data ? PLAN_GROUP_DATA : PLAN_GROUP_SHARD,
                            own->bytes, name, after);
     if (shard < data)
-        lowering_join(lowering, LOWER_REPLICA, SIM_KIND_ALL_REDUCE, STEP_GROUP_REPLICA,
+        lowering_join(lowering, LOWER_REPLICA, SIM_KIND_ALL_REDUCE, PLAN_GROUP_REPLICA,
                       (own->bytes + shard - 1) / shard, name, id == LOWER_NONE ? after : id);
     lowering->block = block;
 }
 
 void lowering_reduce_pass(Lowering *lowering, const LowerChunk *chunk)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     gboolean last = chunk->passes == plan->micro_batches;
-    if (plan->overlap || last || !data_reduces_each(plan) || step_plan_data(plan) == 1)
+    if (plan->overlap || last || !data_reduces_each(plan) || plan_data(plan) == 1)
         return;
     for (guint32 i = 0; i < chunk->buckets->len; i++)
         lowering_reduce(lowering, chunk, i, lowering->last);
@@ -152,7 +152,7 @@ void lowering_reduce_pass(Lowering *lowering, const LowerChunk *chunk)
 void lowering_reduce_late(Lowering *lowering)
 {
     lowering_cut(lowering);
-    if (lowering->plan->overlap || step_plan_data(lowering->plan) == 1)
+    if (lowering->plan->overlap || plan_data(lowering->plan) == 1)
         return;
     for (guint32 c = lowering->chunks->len; c-- > 0;) {
         const LowerChunk *chunk = lowering->chunks->pdata[c];
@@ -164,16 +164,16 @@ void lowering_reduce_late(Lowering *lowering)
 // Gathers the updated weights of a bucket: 16 bits each.
 static guint32 data_gather(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, guint32 after)
 {
-    const StepPlan *plan = lowering->plan;
-    const StepBucket *own = &g_array_index(chunk->buckets, StepBucket, bucket);
+    const Plan *plan = lowering->plan;
+    const PlanBucket *own = &g_array_index(chunk->buckets, PlanBucket, bucket);
     lowering->block = g_array_index(chunk->of, guint32, own->last);
     g_autofree char *name = lowering_name(lowering, lowering->block, "weights");
-    guint32 group = plan->shard == step_plan_data(plan) ? STEP_GROUP_DATA : STEP_GROUP_SHARD;
+    guint32 group = plan->shard == plan_data(plan) ? PLAN_GROUP_DATA : PLAN_GROUP_SHARD;
     return lowering_join(lowering, LOWER_DP, SIM_KIND_ALL_GATHER, group,
                          own->bytes / plan->gradient_bytes * 2, name, after);
 }
 
-static gboolean data_gathers(const StepPlan *plan)
+static gboolean data_gathers(const Plan *plan)
 {
     return (plan->zero == 1 || plan->zero == 2) && plan->shard > 1;
 }
@@ -196,7 +196,7 @@ void lowering_await_weights(Lowering *lowering, const LowerChunk *chunk, guint32
         return;
     // Gathers run in the order of the forward pass: the block's last one is that of its first ready gradient.
     for (guint32 i = 0; i < chunk->buckets->len; i++) {
-        const StepBucket *own = &g_array_index(chunk->buckets, StepBucket, i);
+        const PlanBucket *own = &g_array_index(chunk->buckets, PlanBucket, i);
         if (g_array_index(chunk->of, guint32, own->last) > block)
             continue; // gradients come in falling order of blocks
         lowering_wait(lowering, g_array_index(chunk->gathers, guint32, i));
@@ -225,13 +225,13 @@ static gint64 data_parameters(const Lowering *lowering)
 // The first and the last stage hold a copy each of a tied embedding: their gradients are summed.
 static void data_sum_ends(Lowering *lowering)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     if (!lowering->job->model->tied || plan->pp == 1 ||
         (lowering->stage > 0 && lowering->stage < plan->pp - 1))
         return;
     guint32 group = plan->zero == 0 ? 1 : plan->shard; // a shard each
     gint64 bytes = step_items_table(lowering->items) * plan->gradient_bytes / group;
-    guint32 id = lowering_join(lowering, LOWER_ENDS, SIM_KIND_ALL_REDUCE, STEP_GROUP_ENDS, bytes,
+    guint32 id = lowering_join(lowering, LOWER_ENDS, SIM_KIND_ALL_REDUCE, PLAN_GROUP_ENDS, bytes,
                                "tied embedding", lowering->last);
     guint32 reduced = data_last(lowering, LOWER_DP);
     if (reduced != LOWER_NONE && reduced < id)
@@ -240,11 +240,11 @@ static void data_sum_ends(Lowering *lowering)
 
 static void data_norm(Lowering *lowering)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     if (!lowering->job->gradient_norm || plan->gpus == 1 ||
         (plan->tp == 1 && plan->pp == 1 && plan->zero == 0))
         return;
-    guint32 id = lowering_join(lowering, LOWER_WORLD, SIM_KIND_ALL_REDUCE, STEP_GROUP_WORLD, 4,
+    guint32 id = lowering_join(lowering, LOWER_WORLD, SIM_KIND_ALL_REDUCE, PLAN_GROUP_WORLD, 4,
                                "gradient norm", lowering->last);
     static const LowerStream before[] = {LOWER_DP, LOWER_REPLICA, LOWER_ENDS};
     for (guint i = 0; i < G_N_ELEMENTS(before); i++) {
@@ -259,8 +259,8 @@ static void data_norm(Lowering *lowering)
 static void data_update_on_host(Lowering *lowering, double parameters)
 {
     const TopoDevice *device = lowering->job->machine->device;
-    const StepPlan *plan = lowering->plan;
-    double bytes = plan->optimizer == STEP_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
+    const Plan *plan = lowering->plan;
+    double bytes = plan->optimizer == PLAN_OPTIMIZER_SGD_MOMENTUM ? 14 : 28;
     guint32 down = lowering_timed(lowering, LOWER_COPY_OUT, SIM_KIND_COPY,
                                   parameters * (double)plan->gradient_bytes / device->compute.host_bandwidth,
                                   "gradients", lowering->last);
@@ -279,7 +279,7 @@ static void data_update_on_host(Lowering *lowering, double parameters)
 
 void lowering_update(Lowering *lowering)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     data_sum_ends(lowering);
     data_norm(lowering);
     lowering->micro_batch = -1;

@@ -52,7 +52,7 @@ void lowering_wait(Lowering *lowering, guint32 id)
         g_array_append_val(lowering->waits, id);
 }
 
-void lowering_effect(Lowering *lowering, StepMemoryKind kind, gboolean at_end, gint64 bytes)
+void lowering_effect(Lowering *lowering, PlanMemoryKind kind, gboolean at_end, gint64 bytes)
 {
     SimEffect effect = {.kind = kind, .at_end = at_end, .bytes = bytes};
     if (bytes != 0)

@@ -1,6 +1,6 @@
 // step/lower-pass.c: a chunk's forward and backward pass, item by item, with what tensor and context
 // parallelism exchange.
-#include "step/bucket.h"
+#include "plans/bucket.h"
 #include "step/lowering.h"
 
 // An exchange before or after a part of the work. kind SIM_KINDS: none.
@@ -59,26 +59,26 @@ static guint32 pass_part(Lowering *lowering, const LowerPart *part, LowerExchang
 // all-reduce, and nothing to gather).
 static LowerExchange pass_gather(const Lowering *lowering, const StepItem *item)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     if (plan->tp == 1 || !plan->sp)
         return LOWER_NO_EXCHANGE;
-    return (LowerExchange){LOWER_TP, SIM_KIND_ALL_GATHER, STEP_GROUP_TP, item->exchanged};
+    return (LowerExchange){LOWER_TP, SIM_KIND_ALL_GATHER, PLAN_GROUP_TP, item->exchanged};
 }
 
 static LowerExchange pass_sum(const Lowering *lowering, const StepItem *item)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     if (plan->tp == 1)
         return LOWER_NO_EXCHANGE;
     SimKind kind = plan->sp ? SIM_KIND_REDUCE_SCATTER : SIM_KIND_ALL_REDUCE;
-    return (LowerExchange){LOWER_TP, kind, STEP_GROUP_TP, item->exchanged};
+    return (LowerExchange){LOWER_TP, kind, PLAN_GROUP_TP, item->exchanged};
 }
 
 static LowerExchange pass_context(const Lowering *lowering, const StepItem *item, SimKind kind)
 {
     if (lowering->plan->cp == 1)
         return LOWER_NO_EXCHANGE;
-    return (LowerExchange){LOWER_CP, kind, STEP_GROUP_CP, item->exchanged};
+    return (LowerExchange){LOWER_CP, kind, PLAN_GROUP_CP, item->exchanged};
 }
 
 static void pass_item_forward(Lowering *lowering, const StepItem *item)
@@ -97,7 +97,7 @@ static void pass_item_forward(Lowering *lowering, const StepItem *item)
         break;
     case MODEL_JOIN_LOSS:
         if (lowering->plan->tp > 1)
-            after = (LowerExchange){LOWER_TP, SIM_KIND_ALL_REDUCE, STEP_GROUP_TP, item->exchanged};
+            after = (LowerExchange){LOWER_TP, SIM_KIND_ALL_REDUCE, PLAN_GROUP_TP, item->exchanged};
         break;
     case MODEL_JOIN_NONE:
         break;
@@ -144,8 +144,8 @@ static void pass_item_backward(Lowering *lowering, const StepItem *item)
 
 static gboolean pass_recomputes(const Lowering *lowering, const LowerChunk *chunk, guint32 block)
 {
-    const StepPlan *plan = lowering->plan;
-    if (plan->recompute != STEP_RECOMPUTE_FULL || block == 0 || block == lowering->job->model->layers + 1)
+    const Plan *plan = lowering->plan;
+    if (plan->recompute != PLAN_RECOMPUTE_FULL || block == 0 || block == lowering->job->model->layers + 1)
         return FALSE;
     return (block - MAX(chunk->first_block, 1)) % (guint32)plan->recompute_every == 0;
 }
@@ -153,7 +153,7 @@ static gboolean pass_recomputes(const Lowering *lowering, const LowerChunk *chun
 // Bytes that a block keeps between its two passes, and the logits among them.
 static gint64 pass_kept(const Lowering *lowering, const LowerChunk *chunk, guint32 block)
 {
-    const StepMemoryStage *memory = &lowering->memory;
+    const PlanMemoryStage *memory = &lowering->memory;
     if (block == 0)
         return memory->embedding;
     if (block == lowering->job->model->layers + 1)
@@ -166,7 +166,7 @@ static void pass_copy_out(Lowering *lowering, gint64 bytes)
     double seconds = (double)bytes / lowering->job->machine->device->compute.host_bandwidth;
     g_autofree char *name = lowering_name(lowering, lowering->block, "activations");
     guint32 id = lowering_timed(lowering, LOWER_COPY_OUT, SIM_KIND_COPY, seconds, name, lowering->last);
-    sim_program_effect(lowering->program, STEP_MEMORY_ACTIVATIONS, TRUE, -bytes);
+    sim_program_effect(lowering->program, PLAN_MEMORY_ACTIVATIONS, TRUE, -bytes);
     guint32 blocks = (guint32)lowering->job->model->layers + 2;
     gsize at = (gsize)lowering->micro_batch * blocks + lowering->block;
     if (lowering->copied->len <= at)
@@ -185,7 +185,7 @@ static guint32 pass_copy_in(Lowering *lowering, gint64 bytes, guint32 block, gui
     guint32 id = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY, seconds, name, after);
     gsize at = (gsize)lowering->micro_batch * blocks + block;
     sim_program_wait(lowering->program, g_array_index(lowering->copied, guint32, at));
-    sim_program_effect(lowering->program, STEP_MEMORY_ACTIVATIONS, FALSE, bytes);
+    sim_program_effect(lowering->program, PLAN_MEMORY_ACTIVATIONS, FALSE, bytes);
     return id;
 }
 
@@ -205,7 +205,7 @@ static gboolean pass_offloads(const Lowering *lowering, guint32 block)
 
 void lowering_forward(Lowering *lowering, LowerChunk *chunk)
 {
-    const StepMemoryStage *memory = &lowering->memory;
+    const PlanMemoryStage *memory = &lowering->memory;
     guint32 head = (guint32)lowering->job->model->layers + 1;
     lowering_units_begin(lowering, chunk, FALSE);
     for (guint32 block = chunk->first_block; block < chunk->last_block; block++) {
@@ -216,13 +216,13 @@ void lowering_forward(Lowering *lowering, LowerChunk *chunk)
         lowering_await_weights(lowering, chunk, block);
         gint64 kept = pass_kept(lowering, chunk, block);
         gint64 work = pass_recomputes(lowering, chunk, block) ? memory->layer_work : 0;
-        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, FALSE, kept + work);
+        lowering_effect(lowering, PLAN_MEMORY_ACTIVATIONS, FALSE, kept + work);
         if (block == head)
-            lowering_effect(lowering, STEP_MEMORY_LOGITS, FALSE, memory->logits);
+            lowering_effect(lowering, PLAN_MEMORY_LOGITS, FALSE, memory->logits);
         const GArray *items = step_items_block(lowering->items, block);
         for (guint i = 0; i < items->len; i++)
             pass_item_forward(lowering, &g_array_index(items, StepItem, i));
-        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, TRUE, -work);
+        lowering_effect(lowering, PLAN_MEMORY_ACTIVATIONS, TRUE, -work);
         lowering_unit_end(lowering, chunk, block, FALSE);
         lowering_cut(lowering);
         lowering_unit_leave(lowering, chunk, block, FALSE);
@@ -255,7 +255,7 @@ static void pass_ready(Lowering *lowering, LowerChunk *chunk, const StepItem *it
     }
     for (guint32 t = 0; t < item->n_tensors; t++, (*gradient)++)
         for (; reduces && *bucket < chunk->buckets->len; (*bucket)++) {
-            const StepBucket *next = &g_array_index(chunk->buckets, StepBucket, *bucket);
+            const PlanBucket *next = &g_array_index(chunk->buckets, PlanBucket, *bucket);
             if (next->last != *gradient)
                 break;
             if (splits && next->share > done) {
@@ -271,7 +271,7 @@ static void pass_ready(Lowering *lowering, LowerChunk *chunk, const StepItem *it
 
 void lowering_backward(Lowering *lowering, LowerChunk *chunk)
 {
-    const StepMemoryStage *memory = &lowering->memory;
+    const PlanMemoryStage *memory = &lowering->memory;
     guint32 head = (guint32)lowering->job->model->layers + 1, gradient = 0, bucket = 0;
     guint32 copied = LOWER_NONE;
     lowering_units_begin(lowering, chunk, TRUE);
@@ -290,11 +290,11 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
         }
         lowering_unit_enter(lowering, block);
         gboolean layer = block > 0 && block < head;
-        gboolean some = layer && lowering->plan->recompute == STEP_RECOMPUTE_SELECTIVE;
+        gboolean some = layer && lowering->plan->recompute == PLAN_RECOMPUTE_SELECTIVE;
         gint64 work = again || some ? memory->layer_work : 0;
-        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, FALSE, work);
+        lowering_effect(lowering, PLAN_MEMORY_ACTIVATIONS, FALSE, work);
         if (block == head)
-            lowering_effect(lowering, STEP_MEMORY_LOGITS, FALSE, memory->logits_work);
+            lowering_effect(lowering, PLAN_MEMORY_LOGITS, FALSE, memory->logits_work);
         if (again) {
             for (guint i = 0; i < items->len; i++)
                 pass_item_forward(lowering, &g_array_index(items, StepItem, i));
@@ -310,9 +310,9 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
             }
             pass_ready(lowering, chunk, item, &gradient, &bucket);
         }
-        lowering_effect(lowering, STEP_MEMORY_ACTIVATIONS, TRUE, -kept - work);
+        lowering_effect(lowering, PLAN_MEMORY_ACTIVATIONS, TRUE, -kept - work);
         if (block == head)
-            lowering_effect(lowering, STEP_MEMORY_LOGITS, TRUE, -memory->logits - memory->logits_work);
+            lowering_effect(lowering, PLAN_MEMORY_LOGITS, TRUE, -memory->logits - memory->logits_work);
         lowering_unit_end(lowering, chunk, block, TRUE);
         lowering_cut(lowering);
         lowering_unit_leave(lowering, chunk, block, TRUE);

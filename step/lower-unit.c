@@ -41,7 +41,7 @@ static gint64 unit_bytes(const Lowering *lowering, guint32 block)
 
 static guint32 unit_fetch(Lowering *lowering, guint32 block, guint32 after)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     gint64 bytes = unit_bytes(lowering, block);
     guint32 own = lowering->block, shard = plan->zero == 3 ? plan->shard : 1;
     g_autofree char *name = lowering_name(lowering, block, "weights");
@@ -51,13 +51,13 @@ static guint32 unit_fetch(Lowering *lowering, guint32 block, guint32 after)
         double seconds = (double)bytes / shard / lowering->job->machine->device->compute.host_bandwidth;
         id = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY, seconds, name, after);
         if (shard == 1)
-            sim_program_effect(lowering->program, STEP_MEMORY_GATHERED, FALSE, bytes);
+            sim_program_effect(lowering->program, PLAN_MEMORY_GATHERED, FALSE, bytes);
         after = id;
     }
     if (shard > 1) {
-        guint32 group = plan->shard == step_plan_data(plan) ? STEP_GROUP_DATA : STEP_GROUP_SHARD;
+        guint32 group = plan->shard == plan_data(plan) ? PLAN_GROUP_DATA : PLAN_GROUP_SHARD;
         id = lowering_join(lowering, LOWER_DP, SIM_KIND_ALL_GATHER, group, bytes, name, after);
-        sim_program_effect(lowering->program, STEP_MEMORY_GATHERED, FALSE, bytes);
+        sim_program_effect(lowering->program, PLAN_MEMORY_GATHERED, FALSE, bytes);
         if (lowering->launched != LOWER_NONE)
             sim_program_wait(lowering->program, lowering->launched);
     }
@@ -120,7 +120,7 @@ void lowering_unit_end(Lowering *lowering, LowerChunk *chunk, guint32 block, gbo
         frees = frees && chunk->heads == 0;
     }
     if (frees)
-        lowering_effect(lowering, STEP_MEMORY_GATHERED, TRUE, -unit_bytes(lowering, block));
+        lowering_effect(lowering, PLAN_MEMORY_GATHERED, TRUE, -unit_bytes(lowering, block));
 }
 
 void lowering_unit_leave(Lowering *lowering, LowerChunk *chunk, guint32 block, gboolean backward)

@@ -17,7 +17,7 @@ static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *
                            .copies = {LOWER_NONE, LOWER_NONE},
                            .left = {LOWER_NONE, LOWER_NONE},
                            .kind = SIM_KIND_FORWARD};
-    lowering->memory = step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
+    lowering->memory = plan_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
     for (guint i = 0; i < LOWER_STREAMS; i++)
         lowering->streams[i] = LOWER_NONE;
     lowering->waits = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -51,7 +51,7 @@ static void lower_clear(Lowering *lowering)
 // Bytes that a stage sends to the next for a micro-batch: its activations, in 16 bits.
 static gint64 lower_sent(const Lowering *lowering)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     gint64 whole = 2 * plan->micro_batch * plan->sequence * lowering->job->model->hidden / plan->cp;
     return plan->sp || plan->scatter_gather ? whole / plan->tp : whole;
 }
@@ -59,7 +59,7 @@ static gint64 lower_sent(const Lowering *lowering)
 // Receives what a pass begins with.
 static void lower_receive(Lowering *lowering, gboolean backward)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     g_autofree char *name =
         g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "input");
     guint32 id = lowering_join(lowering, backward ? LOWER_RECV_BACKWARD : LOWER_RECV_FORWARD, SIM_KIND_SEND,
@@ -68,7 +68,7 @@ static void lower_receive(Lowering *lowering, gboolean backward)
     // Parts that were sent by each rank of a tensor group are gathered there (Narayanan et al. 2021,
     // section 4.1).
     if (plan->scatter_gather && !plan->sp && plan->tp > 1)
-        id = lowering_join(lowering, LOWER_TP, SIM_KIND_ALL_GATHER, STEP_GROUP_TP,
+        id = lowering_join(lowering, LOWER_TP, SIM_KIND_ALL_GATHER, PLAN_GROUP_TP,
                            lower_sent(lowering) * plan->tp, name, id);
     lowering_wait(lowering, id);
 }
@@ -95,7 +95,7 @@ static guint32 lower_load(Lowering *lowering)
 
 static void lower_pass(Lowering *lowering, const PipeStep *step, GArray *loads)
 {
-    const StepPlan *plan = lowering->plan;
+    const Plan *plan = lowering->plan;
     LowerChunk *chunk = lowering->chunks->pdata[step->chunk];
     gboolean begins = lowering->stage == 0 && step->chunk == 0;
     gboolean ends = lowering->stage == plan->pp - 1 && step->chunk == plan->chunks - 1;
@@ -122,7 +122,7 @@ static void lower_pass(Lowering *lowering, const PipeStep *step, GArray *loads)
 static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint32 stage,
                                StepLowered *lowered)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     Lowering lowering;
     lower_init(&lowering, job, items, stage);
     if (job->framework != NULL && job->framework->step > 0)
@@ -156,7 +156,7 @@ static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint
 
 gboolean step_lower_check(const StepJob *job, GError **error)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     double layers = (double)job->model->layers + 2 * plan->pp; // of all stages
     double tensors = 18;                                       // of a layer at most (models/tensor.c)
     double buckets = (double)step_job_gradient(job) / (double)plan->bucket + 2 * plan->chunks * plan->pp;
@@ -207,8 +207,8 @@ static gint64 lower_chunk(const StepJob *job, const StepLowered *lowered)
             if (op->work != SIM_WORK_JOINT)
                 continue;
             bytes += 2 * ranks * (double)op->bytes;
-            if (op->dimension != STEP_GROUP_WORLD) // a few bytes after all others
-                dimensions |= 1u << MIN(op->dimension, STEP_GROUPS);
+            if (op->dimension != PLAN_GROUP_WORLD) // a few bytes after all others
+                dimensions |= 1u << MIN(op->dimension, PLAN_GROUPS);
         }
     }
     if ((dimensions & (dimensions - 1)) == 0)
@@ -221,7 +221,7 @@ static gint64 lower_chunk(const StepJob *job, const StepLowered *lowered)
 
 void step_lower(const StepJob *job, StepLowered *lowered)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     *lowered = (StepLowered){0};
     StepItems items;
     step_items_init(&items, job);
@@ -230,7 +230,7 @@ void step_lower(const StepJob *job, StepLowered *lowered)
         g_ptr_array_add(lowered->programs, lower_stage(job, &items, stage, lowered));
     lowered->runs = g_new(guint32, plan->gpus);
     for (guint32 rank = 0; rank < plan->gpus; rank++)
-        lowered->runs[rank] = step_place_of(plan, rank).at[STEP_DIMENSION_PP];
+        lowered->runs[rank] = plan_place_of(plan, rank).at[PLAN_DIMENSION_PP];
     lowered->chunk = lower_chunk(job, lowered);
     step_items_clear(&items);
 }

@@ -36,12 +36,12 @@
 
 #include "sim/task.h"
 #include "step/job.h"
-#include "step/place.h"
+#include "plans/place.h"
 
-// Groups that joint operations name as their dimension: those of step/place.h, then pairs of neighbouring
+// Groups that joint operations name as their dimension: those of plans/place.h, then pairs of neighbouring
 // stages.
 enum {
-    STEP_JOINT_SEND_FORWARD = STEP_GROUPS,
+    STEP_JOINT_SEND_FORWARD = PLAN_GROUPS,
     STEP_JOINT_RECV_FORWARD,
     STEP_JOINT_SEND_BACKWARD,
     STEP_JOINT_RECV_BACKWARD,

@@ -7,7 +7,7 @@
 #include "step/items.h"
 #include "step/job.h"
 #include "step/lower.h"
-#include "step/memory.h"
+#include "plans/memory.h"
 
 typedef enum {
     LOWER_COMPUTE,
@@ -35,7 +35,7 @@ typedef struct {
     guint32 first_block, last_block; // blocks first .. last - 1 of models/tensor.h
     GArray *bytes;                   // of gint64: gradient bytes of every tensor on this rank
     GArray *of;                      // of guint32: the block of every tensor
-    GArray *buckets;                 // of StepBucket
+    GArray *buckets;                 // of PlanBucket
     GArray *gathers; // of guint32: with overlap_gather, the operation that gathers each bucket
     guint32 passes;  // backward passes so far, of plan->micro_batches
     // Units that are fetched (lower-unit.c).
@@ -48,9 +48,9 @@ typedef struct {
 
 typedef struct {
     const StepJob *job;
-    const StepPlan *plan;
+    const Plan *plan;
     const StepItems *items;
-    StepMemoryStage memory;
+    PlanMemoryStage memory;
     SimProgram *program;
     guint32 stage;
     guint32 streams[LOWER_STREAMS]; // LOWER_NONE: not there yet
@@ -93,7 +93,7 @@ void lowering_add(Lowering *lowering, double work, double flops, double slow, do
 // lowering_begin ends it too, but leaves what is waited for to the next.
 void lowering_cut(Lowering *lowering);
 void lowering_wait(Lowering *lowering, guint32 id); // by the next operation; LOWER_NONE: nothing
-void lowering_effect(Lowering *lowering, StepMemoryKind kind, gboolean at_end, gint64 bytes);
+void lowering_effect(Lowering *lowering, PlanMemoryKind kind, gboolean at_end, gint64 bytes);
 // A joint operation on a stream that waits for operation after (LOWER_NONE: for nothing but its stream); cut
 // before where that is lowering->last. Returns its id.
 guint32 lowering_join(Lowering *lowering, LowerStream stream, SimKind kind, guint32 dimension, gint64 bytes,

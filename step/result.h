@@ -6,7 +6,7 @@
 #include "base/units.h"
 #include "sim/task.h"
 #include "sim/trace.h"
-#include "step/memory.h"
+#include "plans/memory.h"
 
 // One stretch of the last rank's step that no compute covers, and the operation that it waited for.
 typedef struct {
@@ -17,16 +17,16 @@ typedef struct {
 // Memory of one rank over time (step/usage.h).
 typedef struct {
     Ps time;
-    guint32 kind; // StepMemoryKind
+    guint32 kind; // PlanMemoryKind
     gint64 bytes; // of that kind, from then on
-} StepMemoryPoint;
+} StepUsagePoint;
 
 typedef struct {
     guint32 rank;                    // the first of its stage
     gint64 peak;                     // bytes
     Ps when;                         // of the peak
-    gint64 kinds[STEP_MEMORY_KINDS]; // at the peak
-    GArray *points;                  // of StepMemoryPoint, in order of time; owned
+    gint64 kinds[PLAN_MEMORY_KINDS]; // at the peak
+    GArray *points;                  // of StepUsagePoint, in order of time; owned
 } StepUsage;
 
 // Totals of one directed link.

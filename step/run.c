@@ -35,12 +35,12 @@ static guint32 step_run_scale(gconstpointer user, guint32 rank, guint32 op)
 // Messages that a run by messages would send, roughly: for each rank and joint operation twice its group.
 static double step_run_size(const StepJob *job, const StepLowered *lowered)
 {
-    const StepPlan *plan = &job->plan;
-    const double members[STEP_GROUPS] = {plan->tp,
+    const Plan *plan = &job->plan;
+    const double members[PLAN_GROUPS] = {plan->tp,
                                          plan->cp,
-                                         step_plan_data(plan),
+                                         plan_data(plan),
                                          plan->shard,
-                                         (double)step_plan_data(plan) / MAX(plan->shard, 1),
+                                         (double)plan_data(plan) / MAX(plan->shard, 1),
                                          plan->pp,
                                          2,
                                          2};
@@ -50,7 +50,7 @@ static double step_run_size(const StepJob *job, const StepLowered *lowered)
         for (guint32 i = 0; i < program->ops->len; i++) {
             const SimOp *op = sim_program_op(program, i);
             if (op->work == SIM_WORK_JOINT)
-                sum += 2 * (op->dimension < STEP_GROUPS ? members[op->dimension] : 1);
+                sum += 2 * (op->dimension < PLAN_GROUPS ? members[op->dimension] : 1);
         }
     }
     return sum * plan->gpus / plan->pp;
@@ -179,15 +179,15 @@ static void step_run_memory(const StepJob *job, StepResult *result)
     step_usage(job, result);
     result->states_bytes = 0;
     for (guint32 stage = 0; stage < job->plan.pp; stage++) {
-        StepMemoryStage own =
-            step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
-        double states = (double)(own.fixed[STEP_MEMORY_WEIGHTS] + own.fixed[STEP_MEMORY_GRADIENTS] +
-                                 own.fixed[STEP_MEMORY_OPTIMIZER]);
+        PlanMemoryStage own =
+            plan_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
+        double states = (double)(own.fixed[PLAN_MEMORY_WEIGHTS] + own.fixed[PLAN_MEMORY_GRADIENTS] +
+                                 own.fixed[PLAN_MEMORY_OPTIMIZER]);
         result->states_bytes = MAX(result->states_bytes, states);
     }
     if (result->peak_bytes > result->memory_bytes) {
         g_ptr_array_unref(result->remedies);
-        result->remedies = step_memory_remedies(&job->plan, job->model, job->machine->device, job->framework);
+        result->remedies = plan_memory_remedies(&job->plan, job->model, job->machine->device, job->framework);
     }
 }
 

@@ -8,29 +8,8 @@
 #include "coll/group.h"
 #include "step/cache.h"
 #include "step/groups.h"
+#include "step/measuring.h"
 #include "topo/route.h"
-
-// The groups of a stage in one dimension.
-typedef struct {
-    guint32 stage, dimension;
-    GPtrArray *members; // of GArray * of guint32: ranks; owned
-    GPtrArray *groups;  // of CollGroup *; owned
-    guint64 signature;  // 0: not computed
-} Kin;
-
-typedef struct {
-    StepSiblings *siblings;
-    SimEngine engine;
-    SimNetwork network;
-    CollFabric fabric;
-    CollNccl nccl;
-    GPtrArray *kin;   // of Kin *
-    GPtrArray *by_id; // of CollGroup *; borrowed
-    guint32 running;  // groups that have not ended
-    Ps first, last;   // when the first and the last of them ended
-    guint32 *stages;  // [island]: the stage that has it alone, G_MAXUINT32: several
-    guint32 *of_gpu;  // [node]: stage of a GPU's node, G_MAXUINT32: no GPU
-} Measuring;
 
 static void kin_free(gpointer data)
 {
@@ -68,7 +47,7 @@ guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op
         from = other;
         other = stage;
         dimension--;
-    } else if (dimension == STEP_GROUP_ENDS || dimension == STEP_GROUP_WORLD) {
+    } else if (dimension == PLAN_GROUP_ENDS || dimension == PLAN_GROUP_WORLD) {
         from = 0;
         other = pp - 1;
     }
@@ -105,7 +84,7 @@ static void siblings_done(gpointer user, CollGroup *group)
 // The groups that a collective's siblings form: every rank of the stage in its own.
 static Kin *siblings_kin(Measuring *run, const StepCollective *own)
 {
-    const StepPlan *plan = &run->siblings->job->plan;
+    const Plan *plan = &run->siblings->job->plan;
     for (guint i = 0; i < run->kin->len; i++) {
         Kin *kin = run->kin->pdata[i];
         if (kin->stage == own->stage && kin->dimension == own->dimension)
@@ -121,8 +100,8 @@ static Kin *siblings_kin(Measuring *run, const StepCollective *own)
         if (run->siblings->lowered->runs[rank] != own->stage || taken[rank])
             continue;
         guint32 count = 0;
-        g_autofree guint32 *members = own->dimension < STEP_GROUPS
-                                          ? step_place_members(plan, (StepGroup)own->dimension, rank, &count)
+        g_autofree guint32 *members = own->dimension < PLAN_GROUPS
+                                          ? plan_place_members(plan, (PlanGroup)own->dimension, rank, &count)
                                           : step_groups_pair(plan, rank, own->other, &count);
         for (guint32 i = 0; i < count; i++)
             taken[members[i]] = TRUE;
@@ -161,16 +140,11 @@ static guint64 siblings_signature(const Measuring *run, Kin *kin)
     return kin->signature;
 }
 
-static gboolean siblings_exact(const StepSiblings *siblings)
-{
-    return siblings->job->plan.gpus <= STEP_SIBLINGS_EXACT;
-}
-
 // Finds for every collective one that lies alike, so that only that one is measured.
 static void siblings_match(Measuring *run)
 {
     GArray *all = run->siblings->all;
-    for (guint32 i = 0; i < all->len && !siblings_exact(run->siblings); i++) {
+    for (guint32 i = 0; i < all->len && !measuring_exact(run); i++) {
         StepCollective *own = &g_array_index(all, StepCollective, i);
         if (own->known)
             continue;
@@ -226,7 +200,7 @@ static gboolean siblings_prepare(Measuring *run, const StepCollective *own, GErr
         if (i == kin->groups->len) {
             const GArray *members = kin->members->pdata[i];
             gconstpointer choose = job->nccl ? (gconstpointer)&run->nccl : (gconstpointer)job->algorithm;
-            if (own->dimension == STEP_GROUP_WORLD && !job->nccl)
+            if (own->dimension == PLAN_GROUP_WORLD && !job->nccl)
                 choose = &COLL_BINOMIAL_TREE; // as step/groups.c
             CollGroup *group = coll_group_new(
                 run->by_id->len, job->nccl ? coll_nccl_choose : coll_choice_plain, choose, &run->fabric,
@@ -238,73 +212,6 @@ static gboolean siblings_prepare(Measuring *run, const StepCollective *own, GErr
             return FALSE;
     }
     return TRUE;
-}
-
-// Which stage a link belongs to, seen from a collective.
-static StepOwner siblings_owner(const Measuring *run, const StepCollective *own, const TopoLink *link)
-{
-    const TopoGraph *graph = run->siblings->job->machine->graph;
-    guint32 stage = run->of_gpu[link->from] != G_MAXUINT32 ? run->of_gpu[link->from] : run->of_gpu[link->to];
-    if (stage == G_MAXUINT32) {
-        guint32 island = topo_graph_node(graph, link->from)->island;
-        if (island == G_MAXUINT32)
-            island = topo_graph_node(graph, link->to)->island;
-        if (island == G_MAXUINT32)
-            return STEP_OWNER_POOL;
-        stage = run->stages[island];
-    }
-    return stage == own->stage ? STEP_OWNER_STAGE : stage == own->other ? STEP_OWNER_OTHER : STEP_OWNER_MIXED;
-}
-
-static guint32 siblings_class(const TopoGraph *graph, const TopoLink *link)
-{
-    return ((guint32)link->class * TOPO_NODE_KINDS + topo_graph_node(graph, link->from)->kind) *
-               TOPO_NODE_KINDS +
-           topo_graph_node(graph, link->to)->kind;
-}
-
-// What of the time each link was busy; before is the busy time of every link so far.
-static void siblings_links(const Measuring *run, StepCollective *own, const Ps *before)
-{
-    const TopoGraph *graph = run->siblings->job->machine->graph;
-    own->shares = g_array_new(FALSE, FALSE, sizeof(StepLinkShare));
-    for (guint32 i = 0; own->time > 0 && i < graph->links->len; i++) {
-        double share = (double)(run->network.link_busy[i] - before[i]) / (double)own->time;
-        StepLinkShare use = {i, STEP_OWNER_LINK, (guint32)(MIN(share, 1) * SIM_SHARE_ONE)};
-        if (use.share > 0)
-            g_array_append_val(own->shares, use);
-    }
-}
-
-// The same by kind of link and owner.
-static void siblings_shares(const Measuring *run, StepCollective *own, const Ps *before)
-{
-    enum { CLASSES = TOPO_LINK_CLASSES * TOPO_NODE_KINDS * TOPO_NODE_KINDS, OWNERS = STEP_OWNER_POOL + 1 };
-    const TopoGraph *graph = run->siblings->job->machine->graph;
-    g_autofree double *busy = g_new0(double, CLASSES *OWNERS);
-    g_autofree guint32 *count = g_new0(guint32, CLASSES);
-    for (guint32 i = 0; i < graph->links->len; i++) {
-        const TopoLink *link = topo_graph_link(graph, i);
-        Ps time = run->network.link_busy[i] - before[i];
-        guint32 class = siblings_class(graph, link);
-        StepOwner owner = siblings_owner(run, own, link);
-        double *sum = &busy[class * OWNERS + owner];
-        if (owner == STEP_OWNER_POOL) {
-            count[class]++;
-            *sum += (double)time;
-        } else {
-            *sum = MAX(*sum, (double)time);
-        }
-    }
-    own->shares = g_array_new(FALSE, FALSE, sizeof(StepLinkShare));
-    for (guint32 i = 0; own->time > 0 && i < CLASSES * OWNERS; i++) {
-        double share = busy[i] / (double)own->time;
-        if (i % OWNERS == STEP_OWNER_POOL)
-            share /= MAX(count[i / OWNERS], 1);
-        StepLinkShare use = {i / OWNERS, i % OWNERS, (guint32)(MIN(share, 1) * SIM_SHARE_ONE)};
-        if (use.share > 0)
-            g_array_append_val(own->shares, use);
-    }
 }
 
 static void siblings_run(Measuring *run, StepCollective *own, Ps *before)
@@ -329,32 +236,8 @@ static void siblings_run(Measuring *run, StepCollective *own, Ps *before)
     own->time = run->last - start;
     own->spread = run->last - run->first;
     own->messages = run->network.messages - messages;
-    if (siblings_exact(run->siblings))
-        siblings_links(run, own, before);
-    else
-        siblings_shares(run, own, before);
+    measuring_shares(run, own, before);
     run->siblings->measured++;
-}
-
-static void siblings_place(Measuring *run)
-{
-    const StepJob *job = run->siblings->job;
-    const TopoGraph *graph = job->machine->graph;
-    run->stages = g_new(guint32, graph->nodes->len + 1);
-    run->of_gpu = g_new(guint32, graph->nodes->len);
-    g_autofree gboolean *seen = g_new0(gboolean, graph->nodes->len + 1);
-    for (guint32 i = 0; i < graph->nodes->len; i++)
-        run->of_gpu[i] = G_MAXUINT32;
-    for (guint32 rank = 0; rank < job->plan.gpus; rank++) {
-        guint32 node = topo_graph_gpu(graph, rank), stage = run->siblings->lowered->runs[rank];
-        guint32 island = topo_graph_node(graph, node)->island;
-        run->of_gpu[node] = stage;
-        if (island == G_MAXUINT32)
-            continue;
-        g_assert(island <= graph->nodes->len);
-        run->stages[island] = seen[island] && run->stages[island] != stage ? G_MAXUINT32 : stage;
-        seen[island] = TRUE;
-    }
 }
 
 static gboolean siblings_measure_all(Measuring *run, GError **error)
@@ -407,7 +290,7 @@ gboolean step_siblings_measure(StepSiblings *siblings, GError **error)
         coll_nccl_init(&run.nccl, &job->machine->tuning, job->machine->graph, job->algorithm, job->protocol);
     run.kin = g_ptr_array_new_with_free_func(kin_free);
     run.by_id = g_ptr_array_new();
-    siblings_place(&run);
+    measuring_place(&run);
     gboolean fine = siblings_measure_all(&run, error);
     g_ptr_array_unref(run.kin);
     g_ptr_array_unref(run.by_id);

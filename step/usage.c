@@ -25,7 +25,7 @@ static gint usage_compare(gconstpointer a, gconstpointer b)
 static void usage_add(GArray *changes, const SimProgram *program, const SimSpan *span)
 {
     const SimOp *op = sim_program_op(program, span->op);
-    gint64 sums[STEP_MEMORY_KINDS] = {0};
+    gint64 sums[PLAN_MEMORY_KINDS] = {0};
     for (guint32 i = op->first_effect; i < op->first_effect + op->n_effects; i++) {
         const SimEffect *effect = &g_array_index(program->effects, SimEffect, i);
         Change change = {effect->at_end ? span->end : span->start, effect->kind, effect->bytes};
@@ -34,31 +34,31 @@ static void usage_add(GArray *changes, const SimProgram *program, const SimSpan 
         else
             g_array_append_val(changes, change);
     }
-    for (guint32 kind = 0; kind < STEP_MEMORY_KINDS; kind++) {
+    for (guint32 kind = 0; kind < PLAN_MEMORY_KINDS; kind++) {
         Change change = {span->end, kind, sums[kind]};
         if (sums[kind] != 0)
             g_array_append_val(changes, change);
     }
 }
 
-// Beside what comes and goes stands an allowance for fragmentation, as in step/memory.h.
+// Beside what comes and goes stands an allowance for fragmentation, as in plans/memory.h.
 static gint64 usage_allowance(guint32 kind, gint64 bytes)
 {
     gboolean moving =
-        kind == STEP_MEMORY_ACTIVATIONS || kind == STEP_MEMORY_LOGITS || kind == STEP_MEMORY_GATHERED;
-    return moving ? (gint64)(STEP_MEMORY_FRAGMENTATION * (double)bytes) : 0;
+        kind == PLAN_MEMORY_ACTIVATIONS || kind == PLAN_MEMORY_LOGITS || kind == PLAN_MEMORY_GATHERED;
+    return moving ? (gint64)(PLAN_MEMORY_FRAGMENTATION * (double)bytes) : 0;
 }
 
-static StepUsage *usage_sum(GArray *changes, const StepMemoryStage *stage, guint32 rank)
+static StepUsage *usage_sum(GArray *changes, const PlanMemoryStage *stage, guint32 rank)
 {
     StepUsage *usage = g_new0(StepUsage, 1);
     usage->rank = rank;
-    usage->points = g_array_new(FALSE, FALSE, sizeof(StepMemoryPoint));
-    gint64 kinds[STEP_MEMORY_KINDS], now = 0;
-    for (guint32 kind = 0; kind < STEP_MEMORY_KINDS; kind++) {
+    usage->points = g_array_new(FALSE, FALSE, sizeof(StepUsagePoint));
+    gint64 kinds[PLAN_MEMORY_KINDS], now = 0;
+    for (guint32 kind = 0; kind < PLAN_MEMORY_KINDS; kind++) {
         kinds[kind] = usage->kinds[kind] = stage->fixed[kind];
         now += kinds[kind];
-        StepMemoryPoint point = {0, kind, kinds[kind]};
+        StepUsagePoint point = {0, kind, kinds[kind]};
         if (kinds[kind] > 0)
             g_array_append_val(usage->points, point);
     }
@@ -68,14 +68,14 @@ static StepUsage *usage_sum(GArray *changes, const StepMemoryStage *stage, guint
         gint64 spare = usage_allowance(change->kind, kinds[change->kind] + change->bytes) -
                        usage_allowance(change->kind, kinds[change->kind]);
         kinds[change->kind] += change->bytes;
-        kinds[STEP_MEMORY_ALLOWANCE] += spare;
+        kinds[PLAN_MEMORY_ALLOWANCE] += spare;
         now += change->bytes + spare;
-        StepMemoryPoint point = {change->time, change->kind, kinds[change->kind]};
+        StepUsagePoint point = {change->time, change->kind, kinds[change->kind]};
         g_array_append_val(usage->points, point);
         if (now > usage->peak) {
             usage->peak = now;
             usage->when = change->time;
-            for (guint32 kind = 0; kind < STEP_MEMORY_KINDS; kind++)
+            for (guint32 kind = 0; kind < PLAN_MEMORY_KINDS; kind++)
                 usage->kinds[kind] = kinds[kind];
         }
     }
@@ -101,8 +101,8 @@ void step_usage(const StepJob *job, StepResult *result)
     result->peak_bytes = 0;
     for (guint32 stage = 0; stage < job->plan.pp; stage++) {
         g_array_sort(changes->pdata[stage], usage_compare);
-        StepMemoryStage fixed =
-            step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
+        PlanMemoryStage fixed =
+            plan_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
         StepUsage *usage = usage_sum(changes->pdata[stage], &fixed, step_result_rank(result, first[stage]));
         g_ptr_array_add(result->usage, usage);
         result->peak_bytes = MAX(result->peak_bytes, usage->peak);

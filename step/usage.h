@@ -1,5 +1,5 @@
 // step/usage.h: the memory of a rank over time: what its operations take and give back, on top of what it
-// holds all the time (step/memory.h).
+// holds all the time (plans/memory.h).
 #pragma once
 
 #include <glib.h>

@@ -116,11 +116,11 @@ keys $page "CHIP FILES" "[attention]" >"$work/documented"
 same "keys of a chip's [attention]" "$work/documented" "$work/found"
 keys $page "FRAMEWORK FILES" "[framework]" >"$work/documented"
 {
-    literals step/framework.c 'ini_get[a-z_]*\(ini, section, +"([a-z_]+)"'
-    literals step/framework.c 'framework_get\(ini, section, +"([a-z_]+)"'
+    literals plans/framework.c 'ini_get[a-z_]*\(ini, section, +"([a-z_]+)"'
+    literals plans/framework.c 'framework_get\(ini, section, +"([a-z_]+)"'
 } | sort -u >"$work/found"
 same "keys of a framework's file" "$work/documented" "$work/found"
-tr '\n' ' ' <"$STEPLINE_SOURCE/step/framework.c" | sed -n 's/.*CLASSES\[\] = {NULL,\([^}]*\)}.*/\1/p' | tr -d '" ' | tr ',' '\n' | sort >"$work/found"
+tr '\n' ' ' <"$STEPLINE_SOURCE/plans/framework.c" | sed -n 's/.*CLASSES\[\] = {NULL,\([^}]*\)}.*/\1/p' | tr -d '" ' | tr ',' '\n' | sort >"$work/found"
 for section in bytes kernels; do
     keys $page "FRAMEWORK FILES" "[$section]" >"$work/documented"
     same "keys of a framework's [$section]" "$work/documented" "$work/found"

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "step/memory.h"
+#include "plans/memory.h"
 
 #define GIB 1073741824.0
 
@@ -31,18 +31,18 @@ static inline ModelSpec *memory_model(const char *name)
     return model;
 }
 
-static inline void memory_legal(StepPlan *plan, const ModelSpec *model)
+static inline void memory_legal(Plan *plan, const ModelSpec *model)
 {
-    g_autoptr(GPtrArray) broken = step_plan_check(plan, model);
+    g_autoptr(GPtrArray) broken = plan_check(plan, model);
     if (broken->len > 0)
         fail_msg("%s", (const char *)broken->pdata[0]);
 }
 
 // The plan of the documents: all data parallel.
-static inline StepPlan memory_data_plan(const ModelSpec *model, guint32 dp, int zero)
+static inline Plan memory_data_plan(const ModelSpec *model, guint32 dp, int zero)
 {
-    StepPlan plan;
-    step_plan_init(&plan);
+    Plan plan;
+    plan_init(&plan);
     plan.gpus = plan.dp = dp;
     plan.zero = zero;
     plan.sequence = model->sequence;
@@ -51,4 +51,4 @@ static inline StepPlan memory_data_plan(const ModelSpec *model, guint32 dp, int 
     return plan;
 }
 
-static const StepFramework MEMORY_SCORES = {.flash = FALSE}; // attention with its scores, as in 2022
+static const PlanFramework MEMORY_SCORES = {.flash = FALSE}; // attention with its scores, as in 2022

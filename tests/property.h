@@ -110,21 +110,21 @@ static inline void property_pair(const Property *property, guint32 one, guint32 
     }
 }
 
-static inline guint32 property_next_stage(const StepPlan *plan, guint32 rank)
+static inline guint32 property_next_stage(const Plan *plan, guint32 rank)
 {
-    StepPlace place = step_place_of(plan, rank);
-    place.at[STEP_DIMENSION_PP] = (place.at[STEP_DIMENSION_PP] + 1) % plan->pp;
-    return step_place_rank(plan, &place);
+    PlanPlace place = plan_place_of(plan, rank);
+    place.at[PLAN_DIMENSION_PP] = (place.at[PLAN_DIMENSION_PP] + 1) % plan->pp;
+    return plan_place_rank(plan, &place);
 }
 
 // All members of a group do what it does together.
 static inline void property_together(const Property *property)
 {
-    const StepPlan *plan = &property->job->plan;
+    const Plan *plan = &property->job->plan;
     for (guint32 rank = 0; rank < plan->gpus; rank++) {
-        for (guint32 group = 0; group < STEP_GROUPS; group++) {
+        for (guint32 group = 0; group < PLAN_GROUPS; group++) {
             guint32 count = 0;
-            g_autofree guint32 *members = step_place_members(plan, (StepGroup)group, rank, &count);
+            g_autofree guint32 *members = plan_place_members(plan, (PlanGroup)group, rank, &count);
             if (members[0] != rank)
                 property_pair(property, rank, group, members[0], group);
         }
@@ -137,14 +137,14 @@ static inline void property_together(const Property *property)
 }
 
 // Bytes that an operation of a rank, the first of its group, makes the group send, where rings do it.
-static inline double property_sent(const StepPlan *plan, guint32 rank, const SimOp *op)
+static inline double property_sent(const Plan *plan, guint32 rank, const SimOp *op)
 {
-    if (op->dimension >= STEP_GROUPS)
+    if (op->dimension >= PLAN_GROUPS)
         return op->dimension == STEP_JOINT_SEND_FORWARD || op->dimension == STEP_JOINT_SEND_BACKWARD
                    ? (double)op->bytes
                    : 0;
     guint32 count = 0;
-    g_autofree guint32 *members = step_place_members(plan, (StepGroup)op->dimension, rank, &count);
+    g_autofree guint32 *members = plan_place_members(plan, (PlanGroup)op->dimension, rank, &count);
     if (members[0] != rank)
         return 0;
     CollClosed form = op->kind == SIM_KIND_ALL_REDUCE ? COLL_CLOSED_ALL_REDUCE : COLL_CLOSED_ALL_GATHER;
@@ -196,9 +196,9 @@ static inline void property_flops(const Property *property)
     property_must(property, fabs(flops / all - 1) < 1e-9, "flops: %.17g, wanted %.17g", flops, all);
     double tokens = step_job_tokens(job);
     double layer = model_count_attention(job->model, job->counting, job->plan.sequence) * tokens / 3;
-    if (job->plan.recompute == STEP_RECOMPUTE_SELECTIVE)
+    if (job->plan.recompute == PLAN_RECOMPUTE_SELECTIVE)
         wanted = layer * (double)job->model->layers;
-    if (job->plan.recompute == STEP_RECOMPUTE_FULL) {
+    if (job->plan.recompute == PLAN_RECOMPUTE_FULL) {
         StepItems items; // the share of a layer, by the job's own items
         step_items_init(&items, job);
         double own = 0;
@@ -207,7 +207,7 @@ static inline void property_flops(const Property *property)
         step_items_clear(&items);
         for (guint32 stage = 0; stage < job->plan.pp; stage++)
             for (guint32 chunk = 0; chunk < job->plan.chunks; chunk++) {
-                gint64 layers = step_plan_layers(&job->plan, job->model, stage, chunk);
+                gint64 layers = plan_layers(&job->plan, job->model, stage, chunk);
                 gint64 every = job->plan.recompute_every;
                 wanted += own * (double)((layers + every - 1) / every) * (double)job->plan.micro_batches *
                           job->plan.gpus / job->plan.pp;
@@ -223,7 +223,7 @@ static inline double property_data(const SimProgram *program, SimKind kind)
     double bytes = 0;
     for (guint32 id = 0; id < program->ops->len; id++) {
         const SimOp *op = sim_program_op(program, id);
-        gboolean data = op->dimension == STEP_GROUP_DATA || op->dimension == STEP_GROUP_SHARD;
+        gboolean data = op->dimension == PLAN_GROUP_DATA || op->dimension == PLAN_GROUP_SHARD;
         if (op->work == SIM_WORK_JOINT && op->kind == kind && data)
             bytes += (double)op->bytes;
     }
@@ -235,15 +235,15 @@ static inline double property_data(const SimProgram *program, SimKind kind)
 static inline void property_reduced(const Property *property)
 {
     const StepJob *job = property->job;
-    const StepPlan *plan = &job->plan;
-    gboolean each = plan->sync_every || (plan->zero >= 2 && plan->gradients == STEP_GRADIENTS_SHARDED);
+    const Plan *plan = &job->plan;
+    gboolean each = plan->sync_every || (plan->zero >= 2 && plan->gradients == PLAN_GRADIENTS_SHARDED);
     double passes = each ? (double)plan->micro_batches : 1, m = (double)plan->micro_batches;
     for (guint32 stage = 0; stage < plan->pp; stage++) {
         const SimProgram *program = property->result->programs->pdata[stage];
-        StepMemoryStage memory =
-            step_memory_stage(plan, job->model, job->machine->device, job->framework, stage);
+        PlanMemoryStage memory =
+            plan_memory_stage(plan, job->model, job->machine->device, job->framework, stage);
         double all = (double)memory.parameters;
-        if (step_plan_data(plan) > 1 && (plan->zero == 0 || plan->shard > 1)) {
+        if (plan_data(plan) > 1 && (plan->zero == 0 || plan->shard > 1)) {
             double found =
                 property_data(program, plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER);
             double wanted = passes * all * (double)plan->gradient_bytes;
@@ -269,12 +269,12 @@ static inline void property_reduced(const Property *property)
     }
 }
 
-// What the timeline's peak may have above step_memory_peak's closed form: a tied embedding may be gathered
+// What the timeline's peak may have above plan_memory_peak's closed form: a tied embedding may be gathered
 // for the head and, in a model of a few layers, for its own backward pass at once; offloaded activations of
 // one micro-batch come in while another's are on their way out, two layers each.
-static inline gint64 property_above(const StepJob *job, const StepMemoryStage *memory)
+static inline gint64 property_above(const StepJob *job, const PlanMemoryStage *memory)
 {
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     gint64 above = 0;
     if (memory->unit > 0 && job->model->tied)
         above += memory->unit_ends + memory->unit_ends / 10;
@@ -289,19 +289,19 @@ static inline gint64 property_above(const StepJob *job, const StepMemoryStage *m
 static inline void property_peak(const Property *property, guint32 stage)
 {
     const StepJob *job = property->job;
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     const TopoDevice *device = job->machine->device;
-    StepMemoryStage memory = step_memory_stage(plan, job->model, device, job->framework, stage);
-    StepMemoryPeak closed = step_memory_peak(plan, job->model, device, job->framework, stage);
+    PlanMemoryStage memory = plan_memory_stage(plan, job->model, device, job->framework, stage);
+    PlanMemoryPeak closed = plan_memory_peak(plan, job->model, device, job->framework, stage);
     const StepUsage *usage = property->result->usage->pdata[stage];
-    gint64 wanted = closed.peak, rounding = STEP_MEMORY_KINDS; // the allowance is rounded kind by kind
+    gint64 wanted = closed.peak, rounding = PLAN_MEMORY_KINDS; // the allowance is rounded kind by kind
     property_must(property, usage->peak <= wanted + property_above(job, &memory) + rounding,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
-    gboolean layers = step_plan_layers(plan, job->model, stage, 0) > 0;
+    gboolean layers = plan_layers(plan, job->model, stage, 0) > 0;
     gboolean simple = memory.unit == 0 && !plan->offload_activations && layers;
     property_must(property,
-                  ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == STEP_RECOMPUTE_FULL,
+                  ABS(usage->peak - wanted) <= rounding || !simple || plan->recompute == PLAN_RECOMPUTE_FULL,
                   "stage %u: peak of %" G_GINT64_FORMAT ", by closed form %" G_GINT64_FORMAT, stage,
                   usage->peak, wanted);
 }
@@ -313,23 +313,23 @@ static inline void property_memory(const Property *property)
     gint64 most = 0;
     for (guint32 stage = 0; stage < job->plan.pp; stage++) {
         const SimProgram *program = property->result->programs->pdata[stage];
-        gint64 left[STEP_MEMORY_KINDS] = {0};
+        gint64 left[PLAN_MEMORY_KINDS] = {0};
         for (guint i = 0; i < program->effects->len; i++) {
             const SimEffect *effect = &g_array_index(program->effects, SimEffect, i);
             left[effect->kind] += effect->bytes;
         }
-        for (guint kind = 0; kind < STEP_MEMORY_KINDS; kind++)
+        for (guint kind = 0; kind < PLAN_MEMORY_KINDS; kind++)
             property_must(property, left[kind] == 0, "stage %u ends with %" G_GINT64_FORMAT " B of %s", stage,
-                          left[kind], STEP_MEMORY_NAMES[kind]);
+                          left[kind], PLAN_MEMORY_NAMES[kind]);
         property_must(property, step_usage_left(program) == 0, "stage %u", stage);
-        StepMemoryStage fixed =
-            step_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
+        PlanMemoryStage fixed =
+            plan_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
         const StepUsage *usage = property->result->usage->pdata[stage];
         for (guint i = 0; i < usage->points->len; i++) {
-            const StepMemoryPoint *point = &g_array_index(usage->points, StepMemoryPoint, i);
+            const StepUsagePoint *point = &g_array_index(usage->points, StepUsagePoint, i);
             property_must(property, point->bytes >= fixed.fixed[point->kind],
                           "stage %u at %" G_GINT64_FORMAT " ps: %s", stage, point->time,
-                          STEP_MEMORY_NAMES[point->kind]);
+                          PLAN_MEMORY_NAMES[point->kind]);
         }
         property_peak(property, stage);
         most = MAX(most, fixed.parameters);

@@ -9,7 +9,7 @@
 #include "models/ops.h"
 #include "models/spec.h"
 #include "models/tensor.h"
-#include "step/framework.h"
+#include "plans/framework.h"
 
 static gboolean read_chip(const char *path, GError **error)
 {
@@ -19,7 +19,7 @@ static gboolean read_chip(const char *path, GError **error)
 
 static gboolean read_framework(const char *path, GError **error)
 {
-    g_autoptr(StepFramework) framework = step_framework_read(path, NULL, error);
+    g_autoptr(PlanFramework) framework = plan_framework_read(path, NULL, error);
     return framework != NULL;
 }
 
@@ -68,7 +68,7 @@ static void test_models(void **state)
 
 static void test_frameworks(void **state)
 {
-    fuzz_folder(*state, read_framework, "step/data/frameworks");
+    fuzz_folder(*state, read_framework, "plans/data/frameworks");
 }
 
 int main(void)

@@ -144,21 +144,21 @@ static void test_split(void **state)
     g_autoptr(GError) error = NULL;
     g_autoptr(StepJob) job = read(SPLIT, NULL, &error);
     check_fine(error);
-    const StepPlan *plan = &job->plan;
+    const Plan *plan = &job->plan;
     assert_true(plan->gpus == 64 && plan->tp == 2 && plan->cp == 2 && plan->pp == 4 && plan->dp == 4);
     assert_true(plan->sp && plan->tp_overlap == 4 && !plan->cp_balanced);
-    assert_true(plan->order[2] == STEP_DIMENSION_PP && plan->order[3] == STEP_DIMENSION_DP);
+    assert_true(plan->order[2] == PLAN_DIMENSION_PP && plan->order[3] == PLAN_DIMENSION_DP);
     assert_true(plan->batch == 64 && plan->micro_batch == 2 && plan->micro_batches == 8);
     assert_true(plan->schedule == &PIPE_INTERLEAVED && plan->chunks == 2);
     assert_true(plan->layers_first == 3 && plan->layers_last == 2);
-    assert_true(plan->zero == 2 && plan->shard == 4 && plan->gradients == STEP_GRADIENTS_WHOLE);
+    assert_true(plan->zero == 2 && plan->shard == 4 && plan->gradients == PLAN_GRADIENTS_WHOLE);
     assert_true(plan->gradient_bytes == 4 && !plan->overlap && plan->overlap_gather);
-    assert_true(plan->buckets == STEP_BUCKETS_MEGATRON && plan->bucket == 40 << 20);
+    assert_true(plan->buckets == PLAN_BUCKETS_MEGATRON && plan->bucket == 40 << 20);
     assert_true(plan->first_bucket == 2 << 20);
-    assert_true(plan->recompute == STEP_RECOMPUTE_FULL && plan->recompute_every == 2);
+    assert_true(plan->recompute == PLAN_RECOMPUTE_FULL && plan->recompute_every == 2);
     assert_true(plan->offload_optimizer && plan->offload_weights && plan->offload_activations);
     assert_true(plan->prefetch == 3 && !plan->limiter);
-    assert_true(plan->optimizer == STEP_OPTIMIZER_ADAM_FP32);
+    assert_true(plan->optimizer == PLAN_OPTIMIZER_ADAM_FP32);
     assert_string_equal(job->framework->name, "pytorch-fsdp");
     assert_true(job->efficiency == 0 && !job->gradient_norm);
     assert_true(job->reality.slow_ranks == 3 && job->reality.slow_factor == 1.5);
@@ -192,7 +192,7 @@ static void test_split_defaults(void **state)
     check_fine(error);
     assert_true(plain->plan.dp == 16 && plain->plan.micro_batch == 4 && plain->plan.micro_batches == 1);
     assert_true(plain->plan.cp_balanced && plain->plan.limiter && plain->plan.reshard && !plain->plan.sp);
-    assert_true(plain->plan.recompute == STEP_RECOMPUTE_NONE && plain->plan.gradient_bytes == 2);
+    assert_true(plain->plan.recompute == PLAN_RECOMPUTE_NONE && plain->plan.gradient_bytes == 2);
     assert_string_equal(plain->framework->name, "megatron-core");
     assert_true(plain->gradient_norm);
     g_autoptr(StepJob) tensor = read(text, tp, &error); // dp: what tp leaves
@@ -208,7 +208,7 @@ static void test_split_defaults(void **state)
     g_autoptr(StepJob) sharded = read(text, fsdp, &error);
     check_fine(error);
     assert_true(sharded->plan.shard == 16 && sharded->plan.micro_batches == 2);
-    assert_true(sharded->plan.gradients == STEP_GRADIENTS_SHARDED && sharded->plan.prefetch == 1);
+    assert_true(sharded->plan.gradients == PLAN_GRADIENTS_SHARDED && sharded->plan.prefetch == 1);
     g_autoptr(StepJob) share = read(text, fixed, &error);
     check_fine(error);
     assert_true(share->framework == NULL && !share->gradient_norm && share->efficiency == 0.4);

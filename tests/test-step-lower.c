@@ -183,18 +183,18 @@ static void test_tensor(void **state)
         g_autoptr(StepJob) sp =
             small("layers = 4", 4, computes[i], "tp = 4\nsp = yes\nmicro_batch = 2\nbatch = 2");
         g_autoptr(StepResult) result = step_ran(sp);
-        check_joined(joined(result, 0, STEP_GROUP_TP, SIM_KIND_ALL_GATHER, 2), 6, 6 * bsh);
-        check_joined(joined(result, 0, STEP_GROUP_TP, SIM_KIND_REDUCE_SCATTER, 2), 4, 4 * bsh);
-        check_joined(joined(result, 0, STEP_GROUP_TP, SIM_KIND_ALL_REDUCE, 2), 0, 0);
+        check_joined(joined(result, 0, PLAN_GROUP_TP, SIM_KIND_ALL_GATHER, 2), 6, 6 * bsh);
+        check_joined(joined(result, 0, PLAN_GROUP_TP, SIM_KIND_REDUCE_SCATTER, 2), 4, 4 * bsh);
+        check_joined(joined(result, 0, PLAN_GROUP_TP, SIM_KIND_ALL_REDUCE, 2), 0, 0);
         g_autoptr(StepJob) cut = small("layers = 4", 4, computes[i],
                                        "tp = 4\nsp = yes\ntp_overlap = 4\nmicro_batch = 2\nbatch = 2");
         g_autoptr(StepResult) chunks = step_ran(cut);
-        check_joined(joined(chunks, 0, STEP_GROUP_TP, SIM_KIND_ALL_GATHER, 2), 4 * 4 + 2, 6 * bsh);
-        check_joined(joined(chunks, 0, STEP_GROUP_TP, SIM_KIND_REDUCE_SCATTER, 2), 4 * 4, 4 * bsh);
+        check_joined(joined(chunks, 0, PLAN_GROUP_TP, SIM_KIND_ALL_GATHER, 2), 4 * 4 + 2, 6 * bsh);
+        check_joined(joined(chunks, 0, PLAN_GROUP_TP, SIM_KIND_REDUCE_SCATTER, 2), 4 * 4, 4 * bsh);
         g_autoptr(StepJob) plain = small("layers = 4", 4, computes[i], "tp = 4\nmicro_batch = 2\nbatch = 2");
         g_autoptr(StepResult) reduced = step_ran(plain);
-        check_joined(joined(reduced, 0, STEP_GROUP_TP, SIM_KIND_ALL_REDUCE, 2), 4, 4 * bsh);
-        check_joined(joined(reduced, 0, STEP_GROUP_TP, SIM_KIND_ALL_GATHER, 2), 0, 0);
+        check_joined(joined(reduced, 0, PLAN_GROUP_TP, SIM_KIND_ALL_REDUCE, 2), 4, 4 * bsh);
+        check_joined(joined(reduced, 0, PLAN_GROUP_TP, SIM_KIND_ALL_GATHER, 2), 0, 0);
     }
 }
 
@@ -208,8 +208,8 @@ static void test_context(void **state)
             small("layers = 4", 4, computes[i], "tp = 2\ncp = 2\nmicro_batch = 2\nbatch = 6");
         g_autoptr(StepResult) result = step_ran(job);
         gint64 bytes = 2 * 2 * 2 * 256 * 8 * 32 / 2; // keys and values, 16 bits, 2 x 256 tokens, 4 of 8 heads
-        check_joined(joined(result, 0, STEP_GROUP_CP, SIM_KIND_ALL_GATHER, 2), 3 * 2, 3 * 2 * bytes);
-        check_joined(joined(result, 0, STEP_GROUP_CP, SIM_KIND_REDUCE_SCATTER, 2), 3, 3 * bytes);
+        check_joined(joined(result, 0, PLAN_GROUP_CP, SIM_KIND_ALL_GATHER, 2), 3 * 2, 3 * 2 * bytes);
+        check_joined(joined(result, 0, PLAN_GROUP_CP, SIM_KIND_REDUCE_SCATTER, 2), 3, 3 * bytes);
     }
 }
 
@@ -341,7 +341,7 @@ static void test_offload(void **state)
     check_copies(weights, "copy in", 2 * (2 * 5 + 1), 2 * 2 * (2 * 5 + 1) * layer);
     g_autoptr(StepJob) kept =
         small("layers = 4", 1, SIX, "dp = 1\nmicro_batch = 1\nbatch = 2\noffload_activations = yes");
-    StepMemoryStage stage = step_memory_stage(&kept->plan, kept->model, kept->machine->device, NULL, 0);
+    PlanMemoryStage stage = plan_memory_stage(&kept->plan, kept->model, kept->machine->device, NULL, 0);
     check_copies(kept, "copy out", 8, 8 * (double)stage.layer);
     check_copies(kept, "copy in", 8, 8 * (double)stage.layer);
 }

@@ -133,11 +133,11 @@ static gboolean store_add_memory(const Store *store, GError **error)
     for (guint stage = 0; fine && stage < store->result->usage->len; stage++) {
         const StepUsage *usage = store->result->usage->pdata[stage];
         for (guint i = 0; fine && i < usage->points->len; i++) {
-            const StepMemoryPoint *point = &g_array_index(usage->points, StepMemoryPoint, i);
+            const StepUsagePoint *point = &g_array_index(usage->points, StepUsagePoint, i);
             sqlite3_bind_int64(statement, 1, store->run);
             sqlite3_bind_int64(statement, 2, usage->rank);
             sqlite3_bind_int64(statement, 3, point->time);
-            timeline_run_row_bind(statement, 4, STEP_MEMORY_NAMES[point->kind]);
+            timeline_run_row_bind(statement, 4, PLAN_MEMORY_NAMES[point->kind]);
             sqlite3_bind_int64(statement, 5, point->bytes);
             fine = store_insert(store, statement, error);
         }

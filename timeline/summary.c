@@ -117,11 +117,11 @@ static void summary_memory(GString *out, const StepResult *result)
         g_string_append_printf(out, " (stage %u is the fullest)", stage);
     g_string_append(out, "\n               ");
     gboolean first = TRUE;
-    for (guint kind = 0; kind < STEP_MEMORY_KINDS; kind++) {
+    for (guint kind = 0; kind < PLAN_MEMORY_KINDS; kind++) {
         if (full->kinds[kind] <= 0)
             continue;
         g_autofree char *bytes = units_format_binary((double)full->kinds[kind]);
-        g_string_append_printf(out, "%s %s %s", first ? "" : ",", STEP_MEMORY_NAMES[kind], bytes);
+        g_string_append_printf(out, "%s %s %s", first ? "" : ",", PLAN_MEMORY_NAMES[kind], bytes);
         first = FALSE;
     }
     g_string_append(out, "\n");

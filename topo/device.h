@@ -42,7 +42,7 @@ typedef struct {
     double backward;         // FLOP/s backward over those forward
 } TopoAttention;
 
-// What step/cost.c needs of a chip. Files may leave all of it out: then these are the defaults of
+// What plans/cost.c needs of a chip. Files may leave all of it out: then these are the defaults of
 // topo/compute.c, and TopoDevice.assumed says which sections they stand for.
 typedef struct {
     double multiprocessors;     // 0: not such a chip (TPU), or unknown: no waves, no theft by collectives

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "step/states.h"
+#include "plans/states.h"
 
 // Latencies: none in the primer; the deck's are the ones that its printed times leave (5 us, 10 us).
 static const ValidationLink LINKS[] = {
@@ -93,9 +93,9 @@ static const ValidationFigure FIGURES[] = {
     PRIMER("memory", "Adam variance 4 B/param", "size", PART, .number = 4),
     PRIMER("memory", "total 16 B/param", "size", STATES, ON(PRIMER_NVLINK), .number = 0),
     PRIMER("memory", "total 16 B/param", "size_decimal", STATES, ON(PRIMER_NVLINK), .number = 0),
-    PRIMER("optimizer", "SGD with momentum", "bytes_per_param", RULE, .number = STEP_OPTIMIZER_SGD_MOMENTUM),
-    PRIMER("optimizer", "mixed-precision Adam", "bytes_per_param", RULE, .number = STEP_OPTIMIZER_ADAM_MIXED),
-    PRIMER("optimizer", "full fp32 Adam", "bytes_per_param", RULE, .number = STEP_OPTIMIZER_ADAM_FP32,
+    PRIMER("optimizer", "SGD with momentum", "bytes_per_param", RULE, .number = PLAN_OPTIMIZER_SGD_MOMENTUM),
+    PRIMER("optimizer", "mixed-precision Adam", "bytes_per_param", RULE, .number = PLAN_OPTIMIZER_ADAM_MIXED),
+    PRIMER("optimizer", "full fp32 Adam", "bytes_per_param", RULE, .number = PLAN_OPTIMIZER_ADAM_FP32,
            .note = FP32_RULE),
     PRIMER("zero", "none (plain DDP)", "per_gpu", STATES, ON(PRIMER_NVLINK), .number = 0),
     PRIMER("zero", "none (plain DDP)", "fits_80GiB", FITS, ON(PRIMER_NVLINK), .number = 0),
@@ -174,11 +174,11 @@ static gint64 validation_figures_parameters(ValidationSetting setting)
     return validation_figures_is_deck(setting) ? DECK_PARAMETERS : PRIMER_PARAMETERS;
 }
 
-StepBudget validation_figures_budget(ValidationSetting setting)
+PlanBudget validation_figures_budget(ValidationSetting setting)
 {
     const ValidationLink *link = &LINKS[setting];
-    StepBudget budget;
-    step_budget_init(&budget, (double)validation_figures_parameters(setting), link->ranks);
+    PlanBudget budget;
+    plan_budget_init(&budget, (double)validation_figures_parameters(setting), link->ranks);
     budget.peak = H100_PEAK;
     budget.latency = units_seconds(link->latency);
     budget.tokens = PRIMER_TOKENS;
@@ -201,23 +201,23 @@ int validation_figures_stage(const ValidationFigure *figure, const char *case_na
 }
 
 // The model states of a figure's worker; all NAN where the case names no stage.
-static StepStates validation_figures_states(const ValidationFigure *figure, const char *case_name)
+static PlanStates validation_figures_states(const ValidationFigure *figure, const char *case_name)
 {
     int stage = validation_figures_stage(figure, case_name);
     if (stage < 0)
-        return (StepStates){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
-    return step_states(validation_figures_parameters(figure->setting), STEP_OPTIMIZER_ADAM_MIXED, stage,
+        return (PlanStates){(double)NAN, (double)NAN, (double)NAN, (double)NAN};
+    return plan_states(validation_figures_parameters(figure->setting), PLAN_OPTIMIZER_ADAM_MIXED, stage,
                        LINKS[figure->setting].ranks);
 }
 
 double validation_figures_compute(const ValidationFigure *figure, const char *case_name)
 {
     const ValidationLink *link = &LINKS[figure->setting];
-    const StepBudget budget = validation_figures_budget(figure->setting);
-    const double gradient = step_budget_gradient_bytes(&budget), compute = step_budget_compute(&budget);
-    const double step = step_budget_step(&budget, link->bandwidth);
-    const double hidden = MAX(compute, step_budget_all_reduce(&budget, link->bandwidth));
-    const double work = step_budget_flops(&budget) / (double)budget.gpus; // FLOPs of a GPU
+    const PlanBudget budget = validation_figures_budget(figure->setting);
+    const double gradient = plan_budget_gradient_bytes(&budget), compute = plan_budget_compute(&budget);
+    const double step = plan_budget_step(&budget, link->bandwidth);
+    const double hidden = MAX(compute, plan_budget_all_reduce(&budget, link->bandwidth));
+    const double work = plan_budget_flops(&budget) / (double)budget.gpus; // FLOPs of a GPU
     switch (figure->kind) {
     case VALIDATION_GRADIENT:
         return gradient;
@@ -230,13 +230,13 @@ double validation_figures_compute(const ValidationFigure *figure, const char *ca
         return fits ? units_seconds(time) : (double)NAN;
     }
     case VALIDATION_FLOPS:
-        return step_budget_flops(&budget);
+        return plan_budget_flops(&budget);
     case VALIDATION_COMPUTE:
         return compute;
     case VALIDATION_STEP:
         return step;
     case VALIDATION_SHARE:
-        return step_budget_sync_share(&budget, link->bandwidth);
+        return plan_budget_sync_share(&budget, link->bandwidth);
     case VALIDATION_ACHIEVED:
         return work / step;
     case VALIDATION_MFU:
@@ -248,7 +248,7 @@ double validation_figures_compute(const ValidationFigure *figure, const char *ca
     case VALIDATION_PART:
         return figure->number * budget.parameters;
     case VALIDATION_RULE:
-        return step_states_bytes_per_parameter((StepOptimizer)figure->number);
+        return plan_states_bytes_per_parameter((PlanOptimizer)figure->number);
     case VALIDATION_WEIGHTS:
         return validation_figures_states(figure, case_name).weights;
     case VALIDATION_GRADIENTS:
@@ -265,7 +265,7 @@ double validation_figures_compute(const ValidationFigure *figure, const char *ca
         int stage = validation_figures_stage(figure, case_name);
         return stage < 0
                    ? (double)NAN
-                   : step_states_sent(validation_figures_parameters(figure->setting), stage, link->ranks);
+                   : plan_states_sent(validation_figures_parameters(figure->setting), stage, link->ranks);
     }
     case VALIDATION_PUBLISHED:
         return PUBLISHED[figure->number].achieved / PUBLISHED[figure->number].peak;

@@ -10,7 +10,7 @@
 
 #include "base/units.h"
 #include "coll/closed.h"
-#include "step/budget.h"
+#include "plans/budget.h"
 
 // A document's GPUs on one of its links.
 typedef enum {
@@ -32,7 +32,7 @@ typedef struct {
 // Borrowed, static.
 const ValidationLink *validation_figures_link(ValidationSetting setting);
 // The document's model, batch, peak and efficiency on this setting's GPUs (latency included).
-StepBudget validation_figures_budget(ValidationSetting setting);
+PlanBudget validation_figures_budget(ValidationSetting setting);
 
 typedef enum {
     VALIDATION_GRADIENT,   // bytes of the gradient

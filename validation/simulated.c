@@ -73,14 +73,14 @@ static gboolean validation_simulated_measure(ValidationSimulated *simulated, Val
         }
     }
     const ValidationLink *link = validation_figures_link(setting);
-    const StepBudget budget = validation_figures_budget(setting);
+    const PlanBudget budget = validation_figures_budget(setting);
     g_autoptr(TopoMachine) machine = topo_machine_read(link->machine, link->ranks, NULL, error);
     if (machine == NULL)
         return FALSE;
     g_assert(form < G_N_ELEMENTS(OPS));
     Run run = {.setting = setting, .form = form};
     const CollMeasureOptions options = {.choose = OPS[form].algo};
-    if (!coll_measure_run(machine->graph, OPS[form].op, (gint64)step_budget_gradient_bytes(&budget), &options,
+    if (!coll_measure_run(machine->graph, OPS[form].op, (gint64)plan_budget_gradient_bytes(&budget), &options,
                           &run.measure, error))
         return FALSE;
     g_array_append_val(simulated->runs, run);
@@ -144,7 +144,7 @@ static Ini *validation_simulated_scenario(ValidationSetting setting, gboolean ov
     if (setting == VALIDATION_DECK_NETWORK)
         return scenario_open(overlap ? "llama7b-64xh100-overlap" : "llama7b-64xh100-wait", error);
     const ValidationLink *link = validation_figures_link(setting);
-    const StepBudget budget = validation_figures_budget(setting);
+    const PlanBudget budget = validation_figures_budget(setting);
     g_autofree char *text =
         g_strdup_printf("[model]\nuse = primer-7b\nsequence = %.0f\n[machine]\nuse = %s\ngpus = %u\n"
                         "[job]\ntokens = %.0f\noverlap = %s\nbucket = whole\n"

@@ -1,0 +1,28 @@
+// plans/framework.h: one family of training frameworks: what it fuses, how it launches, how it overlaps; from
+// plans/data/frameworks/NAME.ini.
+#pragma once
+
+#include <glib.h>
+
+#include "base/ini.h"
+#include "models/ops.h"
+#include "topo/device.h"
+
+typedef struct {
+    char *name;                           // owned: "megatron-core"
+    char *title;                          // owned
+    char *source;                         // owned
+    gboolean flash;                       // attention is one kernel that keeps no scores
+    double bytes[MODEL_MEMORY_CLASSES];   // bytes touched over those of a fused operator, by class; 1: fused
+    double kernels[MODEL_MEMORY_CLASSES]; // launches over those of a fused operator
+    double launch;    // seconds of the host a kernel (0: compiled or replayed as a whole, as XLA does)
+    double attention; // rate of attention over the chip's curve (another kernel than the curve's)
+    double step;      // seconds of the host a step, once: zeroing, logging, the optimizer's bookkeeping
+    TopoAttentionKernel kernel; // which of the chip's curves attention follows
+} PlanFramework;
+
+// Reads plans/data/frameworks/NAME.ini, or a path. where (may be NULL) starts the error. NULL with an error;
+// caller frees.
+PlanFramework *plan_framework_read(const char *name, const char *where, GError **error);
+void plan_framework_free(PlanFramework *framework);
+G_DEFINE_AUTOPTR_CLEANUP_FUNC(PlanFramework, plan_framework_free)
