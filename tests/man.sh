@@ -154,7 +154,7 @@ if command -v sqlite3 >/dev/null; then
         # shellcheck disable=SC2086
         (cd "$work" && stepline $arguments --json 2>/dev/null) >"$work/j"
         sqlite3 :memory: "SELECT DISTINCT key FROM json_tree(readfile('$work/j'))
-            WHERE typeof(key) = 'text' AND path NOT IN ('\$.nodes', '\$.links')" >"$work/found"
+            WHERE typeof(key) = 'text' AND key NOT LIKE '%.%' AND path NOT IN ('\$.nodes', '\$.links')" >"$work/found"
         checks=$((checks + $(wc -l <"$work/found")))
         while read -r key; do
             grep -qE "^\.BR? $key( |\$)" "$work/stepline.1" || grep -qE "^\.BR?I? .*\b$key\b" "$work/stepline.1" ||
@@ -173,7 +173,7 @@ calc --params 7e9 --gpus 8 --measured 30000
 memory --model gpt2 --dp 2
 tables primer
 runs small.db
-sweep links --set machine.use=primer-nvlink-8;pcie4-8 --set job.batch=8;9
+sweep links --set machine.use=primer-nvlink-8;pcie4-8 --set job.batch=8;16
 $small
 $small --set job.zero=1
 END
