@@ -25,6 +25,8 @@ static void assume_compute(StepResult *result, const StepJob *job)
                "operators are costed by shape, with the constants of chip %s (%s) and framework %s: %s",
                job->machine->device->name, TOPO_PRECISION_NAMES[job->precision], job->framework->name,
                job->framework->source);
+        if (job->machine->device->assumed != NULL)
+            assume(result, "chip %s: %s", job->machine->device->name, job->machine->device->assumed);
     }
     if (job->update == STEP_UPDATE_NONE)
         assume(result, "the optimizer takes no time (compute.optimizer_time = none)");

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "coll/fabric.h"
 #include "coll/group.h"
 #include "step/cache.h"
@@ -23,6 +24,7 @@ void step_siblings_init(StepSiblings *siblings, const StepJob *job, const StepLo
 {
     *siblings = (StepSiblings){.job = job, .lowered = lowered};
     siblings->all = g_array_new(FALSE, TRUE, sizeof(StepCollective));
+    siblings->known = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, NULL);
 }
 
 void step_siblings_clear(StepSiblings *siblings)
@@ -33,6 +35,7 @@ void step_siblings_clear(StepSiblings *siblings)
             g_array_unref(own->shares);
     }
     g_array_unref(siblings->all);
+    g_hash_table_unref(siblings->known);
 }
 
 guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op)
@@ -51,12 +54,10 @@ guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op
         from = 0;
         other = pp - 1;
     }
-    for (guint32 i = 0; i < siblings->all->len; i++) {
-        const StepCollective *own = step_siblings_get(siblings, i);
-        if (own->stage == from && own->dimension == dimension && own->kind == op->kind &&
-            own->bytes == op->bytes)
-            return i;
-    }
+    gint64 key = (gint64)hash_add(hash_add(hash_add(from, dimension), (guint64)op->kind), (guint64)op->bytes);
+    guint32 known = GPOINTER_TO_UINT(g_hash_table_lookup(siblings->known, &key));
+    if (known != 0)
+        return known - 1;
     StepCollective own = {.stage = from,
                           .other = other,
                           .dimension = dimension,
@@ -64,6 +65,7 @@ guint32 step_siblings_add(StepSiblings *siblings, guint32 stage, const SimOp *op
                           .bytes = op->bytes,
                           .like = siblings->all->len};
     g_array_append_val(siblings->all, own);
+    g_hash_table_insert(siblings->known, g_memdup2(&key, sizeof key), GUINT_TO_POINTER(siblings->all->len));
     return siblings->all->len - 1;
 }
 

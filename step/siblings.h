@@ -56,7 +56,9 @@ typedef struct {
     const StepJob *job;         // borrowed
     const StepLowered *lowered; // borrowed
     GArray *all;                // of StepCollective; owned
-    guint32 measured, found;    // by messages in this run, and in the cache
+    GHashTable
+        *known; // of gint64 *, a hash of stage, dimension, kind and bytes, to index + 1; only looked up
+    guint32 measured, found; // by messages in this run, and in the cache
 } StepSiblings;
 
 void step_siblings_init(StepSiblings *siblings, const StepJob *job, const StepLowered *lowered);
