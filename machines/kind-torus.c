@@ -5,7 +5,8 @@
 // each direction, and with wrap = yes the last of a row to the first where the row has at least wrap_from
 // chips (a row of two has one cable). Where 'largest' is given, a number of chips asked for that fits in it
 // is one slice: of the shapes within 'largest' one whose sides are multiples of 4 if that can be, with the
-// shortest longest way; more chips are slices of the largest shape. Chips forward.
+// shortest longest way; more chips are slices of the largest shape. Where it is not, fewer chips than a slice
+// are whole planes of it, or whole rows of a plane. Chips forward.
 //
 // A host is chips_per_host chips of consecutive numbers (in a real machine a block of the torus) with one
 // NIC, the NICs of all slices on one switch that never blocks; chip - NIC takes half of network_latency, so
@@ -111,6 +112,16 @@ static gboolean torus_find_shape(const guint32 largest[TORUS_DIMS], guint32 chip
     return best != G_MAXUINT32;
 }
 
+// A part of a slice in whole planes, or in whole rows of one plane.
+static gboolean torus_find_part(const guint32 whole[TORUS_DIMS], guint32 chips, guint32 dims[TORUS_DIMS])
+{
+    guint32 plane = whole[0] * whole[1];
+    dims[0] = whole[0];
+    dims[1] = chips % plane == 0 ? whole[1] : chips / whole[0];
+    dims[2] = chips % plane == 0 ? chips / plane : 1;
+    return chips % plane == 0 || (chips % whole[0] == 0 && dims[1] < whole[1]);
+}
+
 static TopoGraph *torus_build_slice(const TorusSpec *spec)
 {
     TopoGraph *graph = topo_graph_new();
@@ -164,12 +175,15 @@ static gboolean torus_get_slices(MachineKindFile *file, TorusSpec *spec, guint32
         memcpy(spec->dims, largest, sizeof largest);
     else if (shapes && file->asked < most)
         fine = torus_find_shape(largest, file->asked, spec->dims);
+    else if (file->asked < most)
+        fine = torus_find_part(largest, file->asked, spec->dims);
     spec->chips = torus_chips(spec->dims);
     *slices = file->asked / spec->chips;
     if (fine)
         return TRUE;
     g_autofree char *wanted = g_strdup_printf("a multiple of %u%s", most,
-                                              shapes ? ", or a number of chips that fits in one slice" : "");
+                                              shapes ? ", or a number of chips that fits in one slice"
+                                                     : ", or fewer in whole planes or rows of a slice");
     return machine_kind_refuse_gpus(file, wanted, "grows by slices", error);
 }
 
