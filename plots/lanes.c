@@ -143,13 +143,13 @@ static int lanes_compare(gconstpointer a, gconstpointer b)
 }
 
 // The times in which any span of a kind of work runs, ascending and apart.
-static GArray *lanes_union(const GArray *spans, gboolean compute)
+static GArray *lanes_union(const GArray *spans, SimClass class)
 {
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(PlotRange));
     for (guint i = 0; i < spans->len; i++) {
         const TimelineSpan *span = &g_array_index(spans, TimelineSpan, i);
         PlotRange range = {span->start, span->end};
-        if (span->kind < SIM_KINDS && sim_kind_is_compute(span->kind) == compute && range.end > range.start)
+        if (span->kind < SIM_KINDS && sim_kind_class(span->kind) == class && range.end > range.start)
             g_array_append_val(all, range);
     }
     g_array_sort(all, lanes_compare);
@@ -167,8 +167,8 @@ static GArray *lanes_union(const GArray *spans, gboolean compute)
 
 GArray *plot_lanes_expose(const GArray *spans)
 {
-    g_autoptr(GArray) compute = lanes_union(spans, TRUE);
-    g_autoptr(GArray) communication = lanes_union(spans, FALSE);
+    g_autoptr(GArray) compute = lanes_union(spans, SIM_CLASS_COMPUTE);
+    g_autoptr(GArray) communication = lanes_union(spans, SIM_CLASS_COMMUNICATION);
     GArray *exposed = g_array_new(FALSE, FALSE, sizeof(PlotRange));
     guint next = 0; // compute that may still cover something
     for (guint i = 0; i < communication->len; i++) {

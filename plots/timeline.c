@@ -37,6 +37,11 @@ static const struct {
     [SIM_KIND_REDUCE_SCATTER] = {"reduce-scatter", 0xe9d44f, 0xc9b22c},
     [SIM_KIND_ALL_GATHER] = {"all-gather", 0xdc8fb6, 0xc0678f},
     [SIM_KIND_BROADCAST] = {"broadcast", 0xb98a68, 0x96694a},
+    [SIM_KIND_RECOMPUTE] = {"recompute", 0xa3d9b8, 0x83c39c},
+    [SIM_KIND_SEND] = {"send", 0xe8836b, 0xcf5f45},
+    [SIM_KIND_COPY] = {"copy", 0x8fd0d6, 0x5fb0b8},
+    [SIM_KIND_LOAD] = {"load", 0xc9b8a0, 0xa89678},
+    [SIM_KIND_LAUNCH] = {"launch", 0xc3c9d0, 0xa4adb6},
     [SIM_KINDS] = {"other", 0xa9b2ba, 0x87919a},
 };
 
