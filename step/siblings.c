@@ -115,27 +115,41 @@ static Kin *siblings_kin(Measuring *run, const StepCollective *own)
     return kin;
 }
 
-// How the groups lie: routes between neighbours, group by group.
+// The route between two ranks: bandwidth, latency and class of every link.
+static guint64 siblings_route(const Measuring *run, GArray *links, guint32 a, guint32 b)
+{
+    const TopoGraph *graph = run->siblings->job->machine->graph;
+    guint64 hash = 1;
+    g_array_set_size(links, 0);
+    topo_router_find(run->fabric.router, a, b, links);
+    for (guint k = 0; k < links->len; k++) {
+        const TopoLink *link = topo_graph_link(graph, g_array_index(links, guint32, k));
+        hash = hash_add(hash_add(hash, (guint64)link->bandwidth), (guint64)link->latency << 8 | link->class);
+    }
+    return hash;
+}
+
+// How the groups lie: whether neighbours share an island, and for evenly spaced groups the routes between
+// them.
 static guint64 siblings_signature(const Measuring *run, Kin *kin)
 {
+    enum { ROUTED = 16 }; // groups, at most some more
     if (kin->signature != 0)
         return kin->signature;
     const TopoGraph *graph = run->siblings->job->machine->graph;
     g_autoptr(GArray) links = g_array_new(FALSE, FALSE, sizeof(guint32));
     guint64 hash = hash_add(kin->dimension, kin->members->len);
+    guint spacing = MAX(kin->members->len / ROUTED, 1);
     for (guint i = 0; i < kin->members->len; i++) {
         const GArray *members = kin->members->pdata[i];
         hash = hash_add(hash, members->len);
         for (guint j = 0; j + 1 < members->len; j++) {
             guint32 a = topo_graph_gpu(graph, g_array_index(members, guint32, j));
             guint32 b = topo_graph_gpu(graph, g_array_index(members, guint32, j + 1));
-            g_array_set_size(links, 0);
-            topo_router_find(run->fabric.router, a, b, links);
-            for (guint k = 0; k < links->len; k++) {
-                const TopoLink *link = topo_graph_link(graph, g_array_index(links, guint32, k));
-                hash = hash_add(hash_add(hash, (guint64)link->bandwidth),
-                                (guint64)link->latency << 8 | link->class);
-            }
+            gboolean inside = topo_graph_node(graph, a)->island == topo_graph_node(graph, b)->island;
+            hash = hash_add(hash, inside ? 1 : 2);
+            if (i % spacing == 0)
+                hash = hash_add(hash, siblings_route(run, links, a, b));
         }
     }
     kin->signature = MAX(hash, 1);

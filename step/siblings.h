@@ -5,8 +5,8 @@
 // of the stage (for a send: beside all sends between the two stages). They are run once on the whole machine,
 // message by message, with nothing else under way; what is kept is the time until the last of them has ended,
 // and which share of that time the links were busy, by kind of link and whose they are. Stages whose groups
-// lie alike (the same routes between neighbours) share the result. Results are kept in a file (step/cache.h),
-// so that the next run finds them.
+// lie alike (the same routes between neighbours, in a sample of the groups) share the result. Results are
+// kept in a file (step/cache.h), so that the next run finds them.
 #pragma once
 
 #include <glib.h>
