@@ -1,15 +1,16 @@
 // scenarios/scenario.h: a scenario file as a job.
 //
-// Sections and keys (units are required; * must be there):
-//   [scenario]   title
-//   [model]      use *, sequence, and any key of the model file to override it
-//   [machine]    use *, gpus; or node *, nodes *, nic * and what kind nodes reads (machines/kind-nodes.c),
-//   instead of use [nccl]       with node: how NCCL does on it (machines/tuning.h) [job]        dp (default:
-//   gpus), tokens * (of a step, all ranks together), zero (0), overlap (yes), optimizer (adam),
-//                bucket (25 MiB, or whole), first_bucket (1 MiB), bucket_split (no)
-//   [compute]    efficiency *, precision (bf16), counting (6N+12LHQT), optimizer_time (memory | none)
-//   [collective] model (nccl where the machine has [nccl], else plain), algorithm (NCCL's choice, or ring),
-//   protocol [simulate]   fidelity (messages), chunk (32 MiB), queue (radix | heap), shortcuts (yes)
+// Sections and keys (units are required; * must be there; all of them: man 5 stepline-scenario):
+//
+//   [scenario]    title
+//   [model]       use *, sequence, and any key of the model file to override it
+//   [machine]     use *, gpus; or node *, nodes *, nic * and what kind nodes reads (machines/kind-nodes.c)
+//   [nccl]        with node: how NCCL does on it (machines/tuning.h)
+//   [job]         tokens * or batch *, and how the step is split (scenarios/section-job.h)
+//   [compute]     efficiency, or framework (megatron-core); precision, counting, optimizer_time,
+//   gradient_norm [collective]  model (nccl where the machine has [nccl], else plain), algorithm, protocol
+//   [reality]     slow_ranks, slow_factor, slow_link, slow_link_factor, jitter, seed, loader: all off
+//   [simulate]    fidelity (auto), chunk, queue (radix | heap), shortcuts (yes), cache (yes)
 #pragma once
 
 #include <glib.h>
