@@ -7,8 +7,8 @@
 //   [machine]     use *, gpus; or node *, nodes *, nic * and what kind nodes reads (machines/kind-nodes.c)
 //   [nccl]        with node: how NCCL does on it (machines/tuning.h)
 //   [job]         tokens * or batch *, and how the step is split (scenarios/section-job.h)
-//   [compute]     efficiency, or framework (megatron-core); precision, counting, optimizer_time,
-//   gradient_norm [collective]  model (nccl where the machine has [nccl], else plain), algorithm, protocol
+//   [compute]     efficiency, or framework; precision, counting, optimizer_time, gradient_norm
+//   [collective]  model (nccl where the machine has [nccl], else plain), algorithm, protocol
 //   [reality]     slow_ranks, slow_factor, slow_link, slow_link_factor, jitter, seed, loader: all off
 //   [simulate]    fidelity (auto), chunk, queue (radix | heap), shortcuts (yes), cache (yes)
 #pragma once
