@@ -18,6 +18,7 @@ typedef struct {
     guint cases, reads;
     gint64 slowest; // us
     char *slow;     // owned: which case that was
+    guint sparse;   // only every so many-th case
 } Fuzz;
 
 // What a reader makes of the file at path: TRUE where it reads.
@@ -148,11 +149,11 @@ static inline void fuzz_file(Fuzz *fuzz, FuzzRead read, const char *file)
     fuzz_try(fuzz, read, whole, length, file);
     if (fuzz->reads == reads)
         fail_msg("%s: is refused as it stands", file);
-    for (gsize cut = 0; cut < length; cut += 7) {
+    for (gsize cut = 0; cut < length; cut += 7 * (gsize)fuzz->sparse) {
         g_autofree char *what = g_strdup_printf("%s, first %" G_GSIZE_FORMAT " bytes", file, cut);
         fuzz_try(fuzz, read, whole, cut, what);
     }
-    for (guint i = 0; i < MUTATIONS; i++) {
+    for (guint i = 0; i < MUTATIONS; i += fuzz->sparse) {
         Dice dice = {.seed = hash_add_text(i, file)};
         g_autoptr(GString) text = g_string_new_len(whole, (gssize)length);
         mutate(text, &dice);
@@ -178,6 +179,7 @@ static inline void fuzz_folder(Fuzz *fuzz, FuzzRead read, const char *folder)
 static inline int set_up(void **state)
 {
     Fuzz *fuzz = g_new0(Fuzz, 1);
+    fuzz->sparse = 1;
     fuzz->folder = g_dir_make_tmp("stepline-XXXXXX", NULL);
     fuzz->path = g_build_filename(fuzz->folder, "f.ini", NULL);
     *state = fuzz;

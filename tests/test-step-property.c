@@ -1,6 +1,7 @@
 // tests/test-step-property.c: random small steps of every kind, and what must hold of all of them
 // (tests/property.h). STEPLINE_SLOW=1 runs thousands (make check-slow), STEPLINE_CASE=N only case N;
-// STEPLINE_FOLDED=1 runs all folded too and prints how far that is from messages, and why.
+// STEPLINE_FEW=1 some (valgrind); STEPLINE_FOLDED=1 runs all folded too and prints how far that is from
+// messages, and why.
 #include "tests/property.h"
 
 #include <math.h>
@@ -333,7 +334,10 @@ static void test_random(void **state)
         assert_true(check_case(g_ascii_strtoull(only, NULL, 10)));
         return;
     }
-    guint wanted = g_getenv("STEPLINE_SLOW") != NULL ? 10000 : 300, legal = 0;
+    guint wanted = g_getenv("STEPLINE_SLOW") != NULL  ? 10000
+                   : g_getenv("STEPLINE_FEW") != NULL ? 40
+                                                      : 300,
+          legal = 0;
     guint64 seed = 0;
     (void)check_case(10598); // a first stage of no layer, whose operations take no time but memory
     for (; legal < wanted && seed < 4 * (guint64)wanted; seed++)
