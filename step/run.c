@@ -267,8 +267,8 @@ StepResult *step_run(const StepJob *job, StepProgress progress, gpointer user, G
     StepLowered lowered;
     step_lower(job, &lowered);
     result->programs = lowered.programs;
-    result->runs = g_memdup2(lowered.runs, job->plan.gpus * sizeof *lowered.runs);
     g_autofree guint32 *runs = lowered.runs;
+    result->runs = g_memdup2(runs, job->plan.gpus * sizeof *runs);
     StepRun run;
     if (!step_run_init(&run, job, &lowered, result, error))
         return NULL;
