@@ -58,7 +58,7 @@ double *plot_sweep_numbers(const GPtrArray *values)
 
 gboolean plot_sweep_is_log(const double *numbers, guint n)
 {
-    double low = INFINITY, high = 0;
+    double low = (double)INFINITY, high = 0;
     for (guint i = 0; i < n; i++) {
         low = MIN(low, numbers[i]);
         high = MAX(high, numbers[i]);
@@ -192,7 +192,7 @@ static double picture_figure(const Picture *picture, const TimelinePointsRow *ro
 // The figures' smallest and largest, and whether they want a logarithmic axis: twenty-fold at least.
 static void picture_measure(Picture *picture)
 {
-    picture->low = INFINITY;
+    picture->low = (double)INFINITY;
     picture->top = 0;
     for (guint i = 0; i < picture->points->rows->len; i++) {
         double figure = picture_figure(picture, picture->points->rows->pdata[i]);
