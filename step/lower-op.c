@@ -158,36 +158,30 @@ void lowering_begin(Lowering *lowering, SimKind kind, guint32 block)
     lowering->block = block;
 }
 
-guint32 lowering_join(Lowering *lowering, LowerStream stream, SimKind kind, guint32 dimension, gint64 bytes,
-                      const char *name, guint32 after)
+// An operation beside the compute stream, with what all of them have.
+static guint32 lowering_beside(Lowering *lowering, LowerStream stream, SimOp op, guint32 after)
 {
-    SimOp op = {.stream = lowering_stream(lowering, stream),
-                .work = SIM_WORK_JOINT,
-                .kind = kind,
-                .bytes = bytes,
-                .dimension = dimension,
-                .layer = (gint32)lowering->block,
-                .micro_batch = lowering->micro_batch,
-                .name = name};
+    op.stream = lowering_stream(lowering, stream);
+    op.layer = (gint32)lowering->block;
+    op.micro_batch = lowering->micro_batch;
     guint32 id = sim_program_add(lowering->program, &op);
     if (after != LOWER_NONE)
         sim_program_wait(lowering->program, after);
     return id;
 }
 
+guint32 lowering_join(Lowering *lowering, LowerStream stream, SimKind kind, guint32 dimension, gint64 bytes,
+                      const char *name, guint32 after)
+{
+    SimOp op = {.work = SIM_WORK_JOINT, .kind = kind, .bytes = bytes, .dimension = dimension, .name = name};
+    return lowering_beside(lowering, stream, op, after);
+}
+
 guint32 lowering_timed(Lowering *lowering, LowerStream stream, SimKind kind, double seconds, const char *name,
                        guint32 after)
 {
     Ps now = 0;
-    SimOp op = {.stream = lowering_stream(lowering, stream),
-                .work = SIM_WORK_TIMED,
-                .kind = kind,
-                .duration = lowering_until(seconds, &now),
-                .layer = (gint32)lowering->block,
-                .micro_batch = lowering->micro_batch,
-                .name = name};
-    guint32 id = sim_program_add(lowering->program, &op);
-    if (after != LOWER_NONE)
-        sim_program_wait(lowering->program, after);
-    return id;
+    SimOp op = {
+        .work = SIM_WORK_TIMED, .kind = kind, .duration = lowering_until(seconds, &now), .name = name};
+    return lowering_beside(lowering, stream, op, after);
 }
