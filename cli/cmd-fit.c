@@ -1,13 +1,17 @@
 // cli/cmd-fit.c: "stepline fit": measured collectives -> latency, bandwidth, a law; and what a machine does.
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/fit-published.h"
 #include "cli/fit-run.h"
 #include "cli/options.h"
 
 static int fit_run_command(int argc, char **argv, GError **error)
 {
+    if (argc > 1 && strcmp(argv[1], "published") == 0)
+        return fit_published_run(argc, argv, error);
     g_auto(Fit) fit = {0};
     if (!fit_options_read(&fit.options, &argc, &argv, error))
         return BASE_ERROR_USAGE;

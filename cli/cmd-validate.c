@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/options.h"
+#include "cli/validate-published.h"
 #include "validation/compare.h"
 
 enum { MESSAGES_MAX = 10000000 }; // a row that takes more is left out unless --all
@@ -117,6 +118,8 @@ static void validate_print_reasons(const GPtrArray *compared)
 
 static int validate_run(int argc, char **argv, GError **error)
 {
+    if (argc < 2 || argv[1][0] == '-')
+        return validate_published_run(argc, argv, error);
     gboolean json = FALSE, rows_too = FALSE, all = FALSE;
     g_autofree char *only = NULL;
     const GOptionEntry entries[] = {

@@ -287,7 +287,7 @@ static void ops_add_layer(Ops *o, gboolean flash)
 {
     ops_add_norm(o);
     ops_add_qkv(o);
-    if (o->spec->positions == 0) {
+    if (o->spec->rotary) {
         double elements = (double)o->tokens * (double)(o->queries + o->keys);
         ops_add_memory(o, "rotary", MODEL_MEMORY_ROTARY, 4 * elements, 4 * elements);
     }

@@ -69,6 +69,7 @@ static gboolean model_spec_get(ModelSpec *spec, Ini *ini, IniNeed need, GError *
            ini_get_flag(ini, SECTION, "bias", need, &spec->bias, error) &&
            ini_get_flag(ini, SECTION, "norm_parameters", INI_OPTIONAL, &spec->norm_parameters, error) &&
            ini_get_flag(ini, SECTION, "dropout", INI_OPTIONAL, &spec->dropout, error) &&
+           ini_get_flag(ini, SECTION, "rotary", INI_OPTIONAL, &spec->rotary, error) &&
            ini_get_flag(ini, SECTION, "parallel_block", INI_OPTIONAL, &spec->parallel_block, error);
 }
 
@@ -130,19 +131,16 @@ gboolean model_spec_check_sequence(const ModelSpec *spec, gint64 sequence, const
     return model_spec_refuse(ini, keys, error, message);
 }
 
-ModelSpec *model_spec_read(const char *name, const char *where, GError **error)
+static ModelSpec *model_spec_fill(Ini *ini, const char *name, GError **error)
 {
-    g_autoptr(Ini) ini = library_read_ini("models/data", "model", name, where, error);
-    if (ini == NULL)
-        return NULL;
     g_autoptr(ModelSpec) spec = g_new0(ModelSpec, 1);
     spec->name = g_strdup(name);
     spec->norm_parameters = TRUE;
     if (!model_spec_get(spec, ini, INI_REQUIRED, error) ||
-        !ini_get_count(ini, SECTION, "sequence", INI_REQUIRED, 1, MODEL_SEQUENCE_MAX, &spec->sequence,
-                       error) ||
-        !ini_finish(ini, error))
+        !ini_get_count(ini, SECTION, "sequence", INI_REQUIRED, 1, MODEL_SEQUENCE_MAX, &spec->sequence, error))
         return NULL;
+    if (!ini_has(ini, SECTION, "rotary"))
+        spec->rotary = spec->positions == 0;
     if (spec->kv_heads == 0)
         spec->kv_heads = spec->heads;
     if (spec->head_dim == 0) {
@@ -160,7 +158,31 @@ ModelSpec *model_spec_read(const char *name, const char *where, GError **error)
     return g_steal_pointer(&spec);
 }
 
+ModelSpec *model_spec_read(const char *name, const char *where, GError **error)
+{
+    g_autoptr(Ini) ini = library_read_ini("models/data", "model", name, where, error);
+    if (ini == NULL)
+        return NULL;
+    g_autoptr(ModelSpec) spec = model_spec_fill(ini, name, error);
+    return spec != NULL && ini_finish(ini, error) ? g_steal_pointer(&spec) : NULL;
+}
+
+ModelSpec *model_spec_read_section(Ini *ini, GError **error)
+{
+    ModelSpec *spec = model_spec_fill(ini, "", error);
+    if (spec != NULL) {
+        g_free(spec->name);
+        spec->name = g_strdup(spec->title);
+    }
+    return spec;
+}
+
 gboolean model_spec_override(ModelSpec *spec, Ini *scenario, GError **error)
 {
-    return model_spec_get(spec, scenario, INI_OPTIONAL, error) && model_spec_check(spec, scenario, error);
+    gint64 positions = spec->positions;
+    if (!model_spec_get(spec, scenario, INI_OPTIONAL, error))
+        return FALSE;
+    if (spec->positions != positions && !ini_has(scenario, SECTION, "rotary"))
+        spec->rotary = spec->positions == 0;
+    return model_spec_check(spec, scenario, error);
 }

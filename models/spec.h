@@ -32,7 +32,8 @@ typedef struct {
     ModelNorm norm;           // kind of normalisation
     gboolean norm_parameters; // whether the weights of norms are counted (the deck leaves them out)
     gboolean bias;            // whether linear layers have bias vectors
-    gint64 positions;         // learned position embeddings; 0: rotary or none
+    gint64 positions;         // learned position embeddings; 0: none
+    gboolean rotary;          // queries and keys are rotated (no: learned positions, ALiBi)
     gint64 sequence;          // default sequence length in tokens
     gint64 parameters;        // total that replaces the sum of the tensors (a scenario's word); 0: none
     gboolean dropout;         // whether embedding, attention and residuals are dropped out in training
@@ -43,10 +44,12 @@ extern const char *const MODEL_NORM_NAMES[]; // "rms", "layer", NULL
 
 // Reads models/data/NAME.ini, or a path. where (may be NULL) starts the error about the name. Keys live in
 // section [model] and are called like the fields. kv_heads is heads where it is absent, head_dim is hidden /
-// heads, norm_parameters is yes, dropout and parallel_block are no, positions and parameters are 0; the rest
-// must be there. NULL with an error;
-// caller frees.
+// heads, norm_parameters is yes, dropout and parallel_block are no, positions and parameters are 0, rotary is
+// yes without positions; the rest must be there. NULL with an error; caller frees.
 ModelSpec *model_spec_read(const char *name, const char *where, GError **error);
+// The model of section [model] of an ini that holds other things too (a scenario that uses no library model);
+// its name is its title. Its other sections, and keys that no model has, are left for ini_finish.
+ModelSpec *model_spec_read_section(Ini *ini, GError **error);
 // Overrides fields from any keys of the same names that stand in section [model] of a scenario (use and
 // sequence excepted, which are the scenario's own), then checks the whole. A total that the model's file sets
 // (parameters) stays as it is when sizes change. FALSE with an error; spec is then half changed, and only

@@ -27,6 +27,13 @@ double plan_cost_op(const PlanCost *cost, const ModelOp *op, PlanPass pass);
 // Kernels that it launches in this framework, and the host's seconds for them.
 double plan_cost_kernels(const PlanCost *cost, const ModelOp *op, PlanPass pass);
 double plan_cost_launch(const PlanCost *cost, const ModelOp *op, PlanPass pass);
+// Seconds in which a micro-batch's gradients of so many parameters are added to what is there (and flattened,
+// divided, ...: PlanFramework.accumulate).
+double plan_cost_accumulate(const PlanCost *cost, double parameters);
+// By what a step's compute is longer than one rank's mean (1.03), where ranks spread around it by a standard
+// deviation of spread: the slowest of n normal ones is about sqrt(2 ln n) deviations late, and every exchange
+// waits for it. n: nodes of eight GPUs, whose GPUs are slow together.
+double plan_cost_slowest(double spread, guint32 gpus);
 // By which fraction it takes longer while a collective runs on the same chip (0.14: 14 %).
 double plan_cost_slowdown(const PlanCost *cost, const ModelOp *op, PlanPass pass);
 // Seconds in which the optimizer updates parameters whose states this rank holds, and reads their gradients'

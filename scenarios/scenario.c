@@ -20,11 +20,12 @@ Ini *scenario_open(const char *name, GError **error)
 static gboolean scenario_read_model(StepJob *job, Ini *ini, GError **error)
 {
     g_autofree char *use = NULL;
-    if (!ini_get_text(ini, "model", "use", INI_REQUIRED, &use, error))
+    IniNeed need = ini_has(ini, "model", "title") ? INI_OPTIONAL : INI_REQUIRED;
+    if (!ini_get_text(ini, "model", "use", need, &use, error))
         return FALSE;
     g_autofree char *where = ini_where(ini, "model", "use");
-    job->model = model_spec_read(use, where, error);
-    if (job->model == NULL || !model_spec_override(job->model, ini, error))
+    job->model = use == NULL ? model_spec_read_section(ini, error) : model_spec_read(use, where, error);
+    if (job->model == NULL || (use != NULL && !model_spec_override(job->model, ini, error)))
         return FALSE;
     job->plan.sequence = job->model->sequence;
     return ini_get_count(ini, "model", "sequence", INI_OPTIONAL, 1, MODEL_SEQUENCE_MAX, &job->plan.sequence,
@@ -74,6 +75,7 @@ static gboolean scenario_read_framework(StepJob *job, Ini *ini, GError **error)
     g_autofree char *where = ini_where(ini, "compute", "framework");
     job->framework = plan_framework_read(name == NULL ? "megatron-core" : name, where, error);
     job->gradient_norm = TRUE;
+    job->reality.spread = STEP_SPREAD;
     return job->framework != NULL;
 }
 
@@ -174,6 +176,7 @@ static gboolean scenario_read_reality(StepJob *job, Ini *ini, GError **error)
     gint64 slow = 0, seed = 0;
     if (!ini_get_count(ini, "reality", "slow_ranks", INI_OPTIONAL, 0, job->plan.gpus, &slow, error) ||
         !ini_get(ini, "reality", "slow_factor", INI_OPTIONAL, UNITS_NUMBER, &reality->slow_factor, error) ||
+        !ini_get(ini, "reality", "spread", INI_OPTIONAL, UNITS_FRACTION, &reality->spread, error) ||
         !ini_get(ini, "reality", "jitter", INI_OPTIONAL, UNITS_FRACTION, &reality->jitter, error) ||
         !ini_get_count(ini, "reality", "seed", INI_OPTIONAL, 0, G_MAXINT32, &seed, error) ||
         !ini_get(ini, "reality", "loader", INI_OPTIONAL, UNITS_NUMBER, &reality->loader, error))

@@ -97,6 +97,7 @@ static GArray *items_by_operator(const StepJob *job, ModelBlock kind)
     const PlanCost cost = {
         .device = job->machine->device, .framework = job->framework, .precision = job->precision};
     g_autoptr(GArray) ops = model_ops(job->model, &shard, kind, job->framework->flash);
+    double slowest = plan_cost_slowest(job->reality.spread, plan->gpus);
     GArray *block = g_array_new(FALSE, FALSE, sizeof(StepItem));
     for (guint i = 0; i < ops->len; i++) {
         const ModelOp *op = &g_array_index(ops, ModelOp, i);
@@ -105,6 +106,13 @@ static GArray *items_by_operator(const StepJob *job, ModelBlock kind)
         item->backward = plan_cost_op(&cost, op, PLAN_PASS_BACKWARD);
         if (op->selective && plan->recompute == PLAN_RECOMPUTE_SELECTIVE)
             item->again = item->forward;
+        double parameters = 0;
+        for (guint t = 0; t < op->n_tensors; t++)
+            parameters += (double)op->tensors[t];
+        item->backward += plan_cost_accumulate(&cost, parameters);
+        item->forward *= slowest;
+        item->backward *= slowest;
+        item->again *= slowest;
         item->slow_forward = plan_cost_slowdown(&cost, op, PLAN_PASS_FORWARD);
         item->slow_backward = plan_cost_slowdown(&cost, op, PLAN_PASS_BACKWARD);
         item->launch_forward = plan_cost_launch(&cost, op, PLAN_PASS_FORWARD);

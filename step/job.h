@@ -25,13 +25,18 @@ typedef enum {
 
 extern const char *const STEP_FIDELITY_NAMES[]; // "auto", "messages", "folded", NULL
 
-// What a real cluster adds; all off by default.
+// Of ranks' compute where it is costed by operator, unless a scenario says (reality.spread).
+#define STEP_SPREAD 0.008 // shared/physics.md, section 6: tuned clusters; fitted to published runs: .014
+
+// What a real cluster adds; all but the spread off by default.
 typedef struct {
     guint32 slow_ranks; // ranks 0 .. slow_ranks - 1 compute slower
     double slow_factor; // by this factor, >= 1
     gboolean slow_link; // some GPU's links have been slowed (in the machine's graph)
-    double jitter;      // every operation takes up to this fraction longer, evenly distributed
-    guint64 seed;       // of the jitter
+    double
+        spread; // of ranks' compute, as a standard deviation over the mean: a step waits for the slowest node
+    double jitter; // every operation takes up to this fraction longer, evenly distributed
+    guint64 seed;  // of the jitter
     double loader; // sequences a second that the data loader of one data-parallel rank reads; 0: no limit
 } StepReality;
 
