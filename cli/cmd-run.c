@@ -4,6 +4,8 @@
 #include "base/error.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/provenance.h"
+#include "published/expected.h"
 #include "scenarios/scenario.h"
 #include "step/run.h"
 #include "timeline/store.h"
@@ -118,12 +120,17 @@ static int run_run(int argc, char **argv, GError **error)
     gint64 run = 0;
     if (options.db != NULL && !timeline_store_write(options.db, result, &run, error))
         return BASE_ERROR_FAILED;
+    g_auto(PublishedExpected) expected;
+    published_expected(job, &expected);
     if (options.json) {
-        options_print_json(timeline_summary_json(result));
+        JsonNode *node = timeline_summary_json(result);
+        json_object_set_string_member(json_node_get_object(node), "expected_error", expected.text);
+        options_print_json(node);
         return 0;
     }
     g_autofree char *text = timeline_summary_text(result, options.assumptions);
-    printf("%s", text);
+    g_autofree char *constants = provenance_text(job);
+    printf("%s%sexpected error  %s\n", text, options.assumptions ? constants : "", expected.text);
     if (options.db != NULL)
         printf("recorded        run %" G_GINT64_FORMAT " in %s\n", run, options.db);
     return 0;

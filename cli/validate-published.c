@@ -5,58 +5,111 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/options.h"
-#include "published/simulate.h"
+#include "cli/progress.h"
+#include "cli/published-print.h"
+
+typedef struct {
+    char *points, *models, *run;
+    gboolean rows, families, csv, json;
+    int jobs;
+} ValidateOptions;
+
+static void validate_options_clear(ValidateOptions *options)
+{
+    g_free(options->points);
+    g_free(options->models);
+    g_free(options->run);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ValidateOptions, validate_options_clear)
+
+static gboolean validate_progress(gpointer user, guint done, guint all)
+{
+    progress_show_points(user, done, all);
+    return TRUE;
+}
+
+// One run as a scenario that 'stepline run' takes, with what is assumed of it.
+static int validate_print_run(const char *id, const GPtrArray *runs, GHashTable *models, GError **error)
+{
+    g_autoptr(GPtrArray) names = g_ptr_array_new();
+    for (guint i = 0; i < runs->len; i++) {
+        const PublishedRun *run = runs->pdata[i];
+        g_ptr_array_add(names, run->id);
+        if (strcmp(run->id, id) != 0)
+            continue;
+        g_autoptr(PublishedRecipe) recipe = published_recipe(run, models, NULL);
+        if (recipe->scenario == NULL) {
+            base_error_set(error, BASE_ERROR_FAILED, run->id, "cannot be run: %s", recipe->reason);
+            return BASE_ERROR_FAILED;
+        }
+        printf("%s", recipe->scenario);
+        for (guint j = 0; j < recipe->assumptions->len; j++)
+            printf("# assumed: %s\n", (const char *)recipe->assumptions->pdata[j]);
+        return 0;
+    }
+    g_ptr_array_add(names, NULL);
+    g_autofree char *hint = suggest_hint(id, (const char *const *)names->pdata),
+                    *quoted = base_error_quote(id);
+    base_error_set(error, BASE_ERROR_USAGE, "--run", "found no run '%s' in the table%s", quoted, hint);
+    return BASE_ERROR_USAGE;
+}
+
+static int validate_simulate(const ValidateOptions *options, const GPtrArray *runs, GHashTable *models)
+{
+    g_autoptr(GPtrArray) cases = published_cases(runs, models);
+    Progress progress;
+    progress_init(&progress);
+    published_simulate(cases, NULL, 0, PUBLISHED_WHOLE, (guint)options->jobs, validate_progress, &progress);
+    for (guint i = 0; i < cases->len; i++)
+        published_range(cases->pdata[i], models);
+    progress_clear(&progress);
+    if (options->json) {
+        options_print_json(published_print_json(cases));
+        return 0;
+    }
+    if (options->csv) {
+        published_print_csv(cases);
+        return 0;
+    }
+    if (options->rows)
+        published_print_rows(cases);
+    published_print_headline(cases);
+    published_print_scores(cases, options->families ? 0 : 12);
+    published_print_reasons(cases);
+    return 0;
+}
 
 int validate_published_run(int argc, char **argv, GError **error)
 {
-    g_autofree char *points = NULL, *models_file = NULL, *run_id = NULL;
-    gboolean csv = FALSE;
-    int jobs = (int)g_get_num_processors();
+    g_auto(ValidateOptions) options = {.jobs = (int)g_get_num_processors()};
     const GOptionEntry entries[] = {
-        {"points", 0, 0, G_OPTION_ARG_FILENAME, &points, "Runs of this table instead of our own", "FILE"},
-        {"models", 0, 0, G_OPTION_ARG_FILENAME, &models_file, "Models of this table beside our own", "FILE"},
-        {"run", 0, 0, G_OPTION_ARG_STRING, &run_id, "Print one run as a scenario", "ID"},
-        {"csv", 0, 0, G_OPTION_ARG_NONE, &csv, "Every row, as CSV", NULL},
-        {"jobs", 'j', 0, G_OPTION_ARG_INT, &jobs, "Threads", "N"},
+        {"points", 0, 0, G_OPTION_ARG_FILENAME, &options.points, "Runs of this table instead of our own",
+         "FILE"},
+        {"models", 0, 0, G_OPTION_ARG_FILENAME, &options.models, "Models of this table beside our own",
+         "FILE"},
+        {"rows", 0, 0, G_OPTION_ARG_NONE, &options.rows, "Print every row as well", NULL},
+        {"families", 0, 0, G_OPTION_ARG_NONE, &options.families, "Print every family, not only the worst",
+         NULL},
+        {"run", 0, 0, G_OPTION_ARG_STRING, &options.run,
+         "Print one run as a scenario, and what is assumed of it", "ID"},
+        {"csv", 0, 0, G_OPTION_ARG_NONE, &options.csv, "Print every row as CSV", NULL},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
+        {"jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "Threads (default: one a core)", "N"},
         {0}};
     if (!options_parse(&COMMAND_VALIDATE, entries, NULL, 0, 0, &argc, &argv, error))
         return BASE_ERROR_USAGE;
-    g_autoptr(GPtrArray) runs =
-        points == NULL ? published_runs_library(error) : published_runs_read(points, error);
-    if (runs == NULL)
-        return BASE_ERROR_FAILED;
-    g_autoptr(GHashTable) models = published_models_library(error);
-    if (models == NULL || (models_file != NULL && !published_models_read(models, models_file, error)))
-        return BASE_ERROR_FAILED;
-    if (run_id != NULL) {
-        for (guint i = 0; i < runs->len; i++) {
-            const PublishedRun *run = runs->pdata[i];
-            if (strcmp(run->id, run_id) != 0)
-                continue;
-            g_autoptr(PublishedRecipe) recipe = published_recipe(run, models, NULL);
-            printf("%s", recipe->scenario != NULL ? recipe->scenario : recipe->reason);
-            for (guint j = 0; j < recipe->assumptions->len; j++)
-                printf("# assumed: %s\n", (const char *)recipe->assumptions->pdata[j]);
-            return 0;
-        }
+    if (options.jobs < 1 || options.jobs > 256) {
+        base_error_set(error, BASE_ERROR_USAGE, "--jobs", "found %d, wanted 1 to 256", options.jobs);
         return BASE_ERROR_USAGE;
     }
-    g_autoptr(GPtrArray) cases = published_cases(runs, models);
-    gint64 start = g_get_monotonic_time();
-    published_simulate(cases, NULL, 0, PUBLISHED_WHOLE, (guint)MAX(jobs, 1), NULL, NULL);
-    printf("run,source,chip,precision,model,gpus,framework,published,step,ratio,compute,exposed,bubble,rest,"
-           "mfu,peak,split,reason\n");
-    for (guint i = 0; i < cases->len; i++) {
-        const PublishedCase *own = cases->pdata[i];
-        printf("%s,%s,%s,%s,%s,%u,%s,%.6g,%.6g,%.4f,%.4g,%.4g,%.4g,%.4g,%.4f,%.3f,%s,\"%s\"\n", own->run->id,
-               own->run->source_key, own->run->chip, published_precision(own->run), own->run->model,
-               own->run->gpus, own->recipe->framework ? own->recipe->framework : "", own->published,
-               own->step, own->published > 0 ? own->step / own->published : 0, own->compute, own->exposed,
-               own->bubble, own->rest, own->mfu, own->memory > 0 ? own->peak_bytes / own->memory : 0,
-               own->run->split, own->reason ? own->reason : "");
-    }
-    fprintf(stderr, "%.2f s\n", (double)(g_get_monotonic_time() - start) * 1e-6);
-    return 0;
+    g_autoptr(GPtrArray) runs =
+        options.points == NULL ? published_runs_library(error) : published_runs_read(options.points, error);
+    g_autoptr(GHashTable) models = runs == NULL ? NULL : published_models_library(error);
+    if (models == NULL || (options.models != NULL && !published_models_read(models, options.models, error)))
+        return BASE_ERROR_FAILED;
+    return options.run != NULL ? validate_print_run(options.run, runs, models, error)
+                               : validate_simulate(&options, runs, models);
 }

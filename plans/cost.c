@@ -108,7 +108,7 @@ static double cost_gemm(const PlanCost *cost, TopoPrecision precision, double ba
     const TopoCompute *chip = &cost->device->compute;
     double output = MIN(cost_tiles(chip, m, n, batch, chip->tile_m, chip->tile_n),
                         cost_tiles(chip, m, n, batch, chip->tile_n, chip->tile_m));
-    double rate = cost->device->peak[precision] * chip->efficiency[precision];
+    double rate = cost->device->peak[precision] * chip->efficiency[precision] * cost->framework->gemm;
     double element = cost_element(precision);
     if (!cost_is_aligned(n, element) || !cost_is_aligned(k, element))
         rate *= batch > 1 ? MISALIGNED_BATCH : MISALIGNED;
@@ -239,6 +239,6 @@ double plan_cost_slowest(double spread, guint32 gpus)
 double plan_cost_update(const PlanCost *cost, double parameters, double bytes_per_parameter)
 {
     const TopoCompute *chip = &cost->device->compute;
-    double bytes = parameters * (bytes_per_parameter + NORM_BYTES);
+    double bytes = parameters * (bytes_per_parameter * cost->framework->update + NORM_BYTES);
     return chip->kernel_time + bytes / (cost->device->memory_bandwidth * chip->update_efficiency);
 }

@@ -51,6 +51,8 @@ static gboolean framework_fill(PlanFramework *framework, Ini *ini, GError **erro
         !framework_get(ini, section, "launch", UNITS_TIME, 0, 1, &framework->launch, error) ||
         !framework_get(ini, section, "step", UNITS_TIME, 0, 3600, &framework->step, error) ||
         !framework_get(ini, section, "memory", UNITS_NUMBER, 0.1, 2, &framework->memory, error) ||
+        !framework_get(ini, section, "gemm", UNITS_NUMBER, 0.1, 2, &framework->gemm, error) ||
+        !framework_get(ini, section, "update", UNITS_NUMBER, 0.1, 100, &framework->update, error) ||
         !framework_get(ini, section, "products", UNITS_NUMBER, 0.1, 2, &framework->products, error) ||
         !framework_get(ini, section, "accumulate", UNITS_NUMBER, 0, 1000, &framework->accumulate, error))
         return FALSE;
@@ -66,7 +68,7 @@ PlanFramework *plan_framework_read(const char *name, const char *where, GError *
         return NULL;
     g_autoptr(PlanFramework) framework = g_new0(PlanFramework, 1);
     framework->name = g_strdup(name);
-    framework->attention = framework->products = 1;
+    framework->attention = framework->products = framework->gemm = framework->update = 1;
     framework->memory = PLAN_FRAMEWORK_MEMORY;
     return framework_fill(framework, ini, error) ? g_steal_pointer(&framework) : NULL;
 }

@@ -23,6 +23,8 @@ typedef struct {
     double attention;  // rate of attention over the chip's curve (another kernel than the curve's)
     double step;       // seconds of the host a step, once: zeroing, logging, the optimizer's bookkeeping
     double memory;     // what operators that touch memory reach in a step, over what they do timed alone
+    double gemm;       // rate of its GEMMs over the chip's efficiency: the libraries of its years
+    double update;     // bytes that its optimizer touches over those of a fused one
     double products;   // rate of attention's batched products over that of other GEMMs (without flash)
     double accumulate; // bytes a parameter that a micro-batch moves beside its GEMMs to gather gradients:
                        // adding to what is there, flattening, dividing

@@ -6,7 +6,7 @@
 #include "published/table.h"
 
 static const char *const KINDS[] = {"efficiency",  "attention",     "memory",    "slowdown", "fw-memory",
-                                    "fw-products", "fw-accumulate", "fw-launch", "spread"};
+                                    "fw-products", "fw-accumulate", "fw-launch", "fw-gemm",  "spread"};
 G_STATIC_ASSERT(G_N_ELEMENTS(KINDS) == PUBLISHED_KINDS);
 
 static void constant_free(gpointer data)
@@ -42,6 +42,8 @@ static char *constant_where(const PublishedConstant *c)
         return g_strdup_printf("plans/data/frameworks/%s.ini [framework] accumulate", c->name);
     case PUBLISHED_FW_LAUNCH:
         return g_strdup_printf("plans/data/frameworks/%s.ini [framework] launch", c->name);
+    case PUBLISHED_FW_GEMM:
+        return g_strdup_printf("plans/data/frameworks/%s.ini [framework] gemm", c->name);
     case PUBLISHED_SPREAD:
         return g_strdup("step/job.h STEP_SPREAD");
     case PUBLISHED_KINDS:
@@ -107,6 +109,7 @@ gboolean published_constant_touches(const PublishedConstant *c, const StepJob *j
     case PUBLISHED_FW_MEMORY:
     case PUBLISHED_FW_ACCUMULATE:
     case PUBLISHED_FW_LAUNCH:
+    case PUBLISHED_FW_GEMM:
     case PUBLISHED_SPREAD:
     case PUBLISHED_KINDS:
         break;
@@ -152,6 +155,8 @@ double published_constant_get(const PublishedConstant *c, const StepJob *job)
         return job->framework->accumulate;
     case PUBLISHED_FW_LAUNCH:
         return job->framework->launch * 1e6;
+    case PUBLISHED_FW_GEMM:
+        return job->framework->gemm;
     case PUBLISHED_SPREAD:
         return job->reality.spread;
     case PUBLISHED_KINDS:
@@ -193,6 +198,9 @@ void published_constant_set(const PublishedConstant *c, StepJob *job, double val
         return;
     case PUBLISHED_FW_LAUNCH:
         job->framework->launch = value * 1e-6;
+        return;
+    case PUBLISHED_FW_GEMM:
+        job->framework->gemm = value;
         return;
     case PUBLISHED_SPREAD:
         job->reality.spread = value;

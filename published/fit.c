@@ -247,9 +247,9 @@ gboolean published_fit(PublishedFit *fit, GPtrArray *cases, guint threads, Publi
 
 void published_fit_clear(PublishedFit *fit)
 {
-    g_ptr_array_unref(fit->constants);
-    g_array_unref(fit->estimates);
-    g_array_unref(fit->rows);
+    g_clear_pointer(&fit->constants, g_ptr_array_unref);
+    g_clear_pointer(&fit->estimates, g_array_unref);
+    g_clear_pointer(&fit->rows, g_array_unref);
     g_free(fit->jacobian);
     g_free(fit->residual);
     g_free(fit->weight);

@@ -24,14 +24,14 @@ static StepJob *case_job(const char *name, const char *text, const char *const *
 }
 
 // FLOPs of a step, all GPUs together, as the run's source counts them.
-static double case_flops(const PublishedRun *run, const StepJob *job)
+static double case_flops(PublishedCount counting, const StepJob *job)
 {
     double sequence = (double)job->plan.sequence, tokens = step_job_tokens(job);
     double whole = model_count_flops(job->model, MODEL_COUNT_6N_ATTENTION, job->plan.sequence);
     double attention = whole - model_count_flops(job->model, MODEL_COUNT_6N, job->plan.sequence);
     const ModelSpec *model = job->model;
     double h = (double)model->hidden, layers = (double)model->layers;
-    switch (run->counting) {
+    switch (counting) {
     case PUBLISHED_COUNT_CAUSAL:
         return tokens * (whole - attention / 2);
     case PUBLISHED_COUNT_HARDWARE: // 96 B s l h^2 (1 + s / 6h + V / 16 l h)
@@ -56,8 +56,10 @@ static gboolean case_published(PublishedCase *own, const StepJob *job)
         own->published = run->step;
     else if (run->tokens_per_s > 0)
         own->published = step_job_tokens(job) / run->tokens_per_s;
-    else if (flops > 0 && run->counting != PUBLISHED_COUNT_UNKNOWN)
-        own->published = case_flops(run, job) / (flops * run->gpus);
+    else if (flops > 0 && run->counting != PUBLISHED_COUNT_UNKNOWN) {
+        own->published = case_flops(run->counting, job) / (flops * run->gpus);
+        own->causal = case_flops(PUBLISHED_COUNT_CAUSAL, job) / (flops * run->gpus);
+    }
     return own->published > 0;
 }
 

@@ -15,6 +15,7 @@ typedef struct {
     GPtrArray *light;        // of StepJob *, owned: the same with a few micro-batches, for derivatives
     double light_step;       // s
     double published;        // s: printed, or from its own formula
+    double causal;           // s: the same if its FLOPs counted half of the attention; 0: not worked out
     gboolean derived;        // the latter
     // Simulated:
     double step;                           // s; 0: not yet
