@@ -3,7 +3,9 @@
 // The vector is cut into a lane for every axis whose neighbours share a cable. To reduce-scatter, a lane goes
 // through all axes in its own order, so that every axis has a lane at work: along the first every rank ends
 // with the sum over its row of what belongs to ranks of its coordinate, along the next with the sum over its
-// plane, and so on. To all-gather it comes back the same way; an all-reduce is the one after the other. Over
+// plane, and so on. To all-gather it comes back the same way; an all-reduce is the one after the other. A
+// rank begins with the next axes when all its lanes are over with theirs: else small messages of one would
+// wait at every step behind the large ones of another. Over
 // k axes that are rings of bandwidth B each way, reduce-scatter and all-gather take M/(2 k B) and the latency
 // of half of every ring (jax-ml/scaling-book, "Sharded matrices and how to multiply them": all-gather over
 // several mesh axes); along a row that is no ring, what its last link has to carry is all of the lane's.
@@ -15,9 +17,9 @@
 // a rank adds to it or passes it on when it comes, and an end sends its next when the last has arrived.
 #include "coll/algo.h"
 
-// Words of state of a rank's lane: the phase it is in, messages sent in it each way; then of every phase
-// messages received each way (of a line's end that adds: arrived at its neighbour).
-enum { TORUS_PHASE, TORUS_SENT, TORUS_RECEIVED = TORUS_SENT + 2 };
+// Words of state of a rank: the phase it is in, and then of every lane: messages sent in this phase each way,
+// and of every phase messages received each way (of a line's end that adds: arrived at its neighbour).
+enum { TORUS_SENT = 0, TORUS_RECEIVED = 2 };
 
 // A rank in a phase of a lane.
 typedef struct {
@@ -71,11 +73,14 @@ static guint32 torus_peer(const CollShape *shape, guint32 rank, guint32 slot)
     return torus_next(axis, rank, slot % 2);
 }
 
+static guint32 torus_lane_words(const CollShape *shape)
+{
+    return TORUS_RECEIVED + 2 * torus_phases(shape);
+}
+
 static guint64 torus_states(const CollShape *shape)
 {
-    return shape->box == NULL
-               ? 0
-               : (guint64)shape->ranks * shape->box->lanes * (TORUS_RECEIVED + 2 * torus_phases(shape));
+    return shape->box == NULL ? 0 : (guint64)shape->ranks * (1 + shape->box->lanes * torus_lane_words(shape));
 }
 
 static guint64 torus_messages(const CollShape *shape)
@@ -88,10 +93,14 @@ static guint64 torus_messages(const CollShape *shape)
     return sum == 0 ? 0 : sum * shape->ranks * shape->box->lanes * (torus_phases(shape) / shape->box->axes);
 }
 
-static guint32 *torus_state(const CollRun *run, guint32 rank, guint32 lane)
+static guint32 *torus_phase(const CollRun *run, guint32 rank)
 {
-    return &run->state[((gsize)rank * run->shape.box->lanes + lane) *
-                       (TORUS_RECEIVED + 2 * torus_phases(&run->shape))];
+    return &run->state[(gsize)rank * (1 + run->shape.box->lanes * torus_lane_words(&run->shape))];
+}
+
+static guint32 *torus_lane(const CollRun *run, guint32 rank, guint32 lane)
+{
+    return torus_phase(run, rank) + 1 + lane * torus_lane_words(&run->shape);
 }
 
 static TorusPlace torus_place(const CollShape *shape, guint32 rank, guint32 lane, guint32 phase)
@@ -193,32 +202,51 @@ static void torus_emit(CollRun *run, const TorusPlace *place, guint32 way, guint
     run->emit(run, &send);
 }
 
-static void torus_advance(CollRun *run, guint32 rank, guint32 lane)
+// Sends what a lane of a rank may send now. Whether it is over with the phase.
+static gboolean torus_send(CollRun *run, guint32 rank, guint32 lane)
 {
-    guint32 *state = torus_state(run, rank, lane);
-    while (state[TORUS_PHASE] < torus_phases(&run->shape)) {
-        TorusPlace place = torus_place(&run->shape, rank, lane, state[TORUS_PHASE]);
-        const guint32 *received = &state[TORUS_RECEIVED + 2 * place.phase];
+    guint32 *state = torus_lane(run, rank, lane);
+    TorusPlace place = torus_place(&run->shape, rank, lane, *torus_phase(run, rank));
+    const guint32 *received = &state[TORUS_RECEIVED + 2 * place.phase];
+    gboolean over = TRUE;
+    for (guint32 way = 0; way < 2; way++) {
+        guint32 total = torus_total(&place, way), *sent = &state[TORUS_SENT + way];
+        guint32 now = MIN(total, torus_allowed(&place, way, received[way]));
+        for (; *sent < now; ++*sent)
+            torus_emit(run, &place, way, *sent);
+        over = over && *sent == total && received[way] >= torus_expected(&place, way);
+    }
+    return over;
+}
+
+// Goes to the next phase when all lanes of a rank are over with this one.
+static void torus_advance(CollRun *run, guint32 rank)
+{
+    guint32 *phase = torus_phase(run, rank), lanes = run->shape.box->lanes;
+    while (*phase < torus_phases(&run->shape)) {
         gboolean over = TRUE;
-        for (guint32 way = 0; way < 2; way++) {
-            guint32 total = torus_total(&place, way), *sent = &state[TORUS_SENT + way];
-            guint32 now = MIN(total, torus_allowed(&place, way, received[way]));
-            for (; *sent < now; ++*sent)
-                torus_emit(run, &place, way, *sent);
-            over = over && *sent == total && received[way] >= torus_expected(&place, way);
-        }
+        for (guint32 lane = 0; lane < lanes; lane++)
+            over = torus_send(run, rank, lane) && over;
         if (!over)
             return;
-        state[TORUS_PHASE]++;
-        state[TORUS_SENT] = state[TORUS_SENT + 1] = 0;
+        ++*phase;
+        for (guint32 lane = 0; lane < lanes; lane++)
+            torus_lane(run, rank, lane)[TORUS_SENT] = torus_lane(run, rank, lane)[TORUS_SENT + 1] = 0;
     }
 }
 
 static void torus_begin(CollRun *run)
 {
     for (guint32 rank = 0; rank < run->shape.ranks; rank++)
-        for (guint32 lane = 0; lane < run->shape.box->lanes; lane++)
-            torus_advance(run, rank, lane);
+        torus_advance(run, rank);
+}
+
+// One more receipt of a rank, in a phase that it may have left, be in or not have reached.
+static void torus_count(CollRun *run, guint32 rank, guint32 lane, guint32 phase, guint32 way)
+{
+    torus_lane(run, rank, lane)[TORUS_RECEIVED + 2 * phase + way]++;
+    if (phase == *torus_phase(run, rank) && torus_send(run, rank, lane))
+        torus_advance(run, rank);
 }
 
 static void torus_received(CollRun *run, guint32 step, guint32 from, guint32 to)
@@ -226,13 +254,10 @@ static void torus_received(CollRun *run, guint32 step, guint32 from, guint32 to)
     const CollBox *box = run->shape.box;
     guint32 way = step % 2, lane = step / 2 % box->lanes,
             phase = step / 2 / box->lanes / coll_box_longest(box);
-    torus_state(run, to, lane)[TORUS_RECEIVED + 2 * phase + way]++;
-    torus_advance(run, to, lane);
+    torus_count(run, to, lane, phase, way);
     TorusPlace sender = torus_place(&run->shape, from, lane, phase);
-    if (sender.axis->closed || !sender.adds || torus_from_end(&sender, way) > 0)
-        return;
-    torus_state(run, from, lane)[TORUS_RECEIVED + 2 * phase + way]++;
-    torus_advance(run, from, lane);
+    if (!sender.axis->closed && sender.adds && torus_from_end(&sender, way) == 0)
+        torus_count(run, from, lane, phase, way);
 }
 
 const CollAlgo COLL_TORUS = {

@@ -91,12 +91,13 @@ static guint32 torus_diameter(const TorusSpec *spec)
 }
 
 // The best shape of so many chips within largest: one whose sides are all multiples of 4 if there is one,
-// then the most like a cube (the least sum of its sides), then the first. FALSE where there is none.
+// then the most like a cube (the least sum of its sides), then the one whose first sides are longest. FALSE
+// where there is none.
 static gboolean torus_find_shape(const guint32 largest[TORUS_DIMS], guint32 chips, guint32 dims[TORUS_DIMS])
 {
     guint32 best = G_MAXUINT32;
-    for (guint32 x = 1; x <= largest[0]; x++)
-        for (guint32 y = 1; y <= largest[1] && chips % x == 0; y++) {
+    for (guint32 x = largest[0]; x >= 1; x--)
+        for (guint32 y = largest[1]; y >= 1 && chips % x == 0; y--) {
             guint32 shape[TORUS_DIMS] = {x, y, chips / x / y};
             if (torus_chips(shape) != chips || shape[2] > largest[2])
                 continue;
