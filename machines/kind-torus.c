@@ -8,6 +8,10 @@
 // shortest longest way; more chips are slices of the largest shape. Where it is not, fewer chips than a slice
 // are whole planes of it, or whole rows of a plane. Chips forward.
 //
+// The longest side comes first: ranks that exchange most (tensor parallel) are consecutive, and frameworks
+// give them whole axes (jax/_src/mesh_utils.py, which splits none by itself: 8 or 16 ways on 4 x 8 x 8, 8 x 8
+// x 16 and 8 x 16 x 16 are the long ones).
+//
 // A host is chips_per_host chips of consecutive numbers (in a real machine a block of the torus) with one
 // NIC, the NICs of all slices on one switch that never blocks; chip - NIC takes half of network_latency, so
 // that the way through a NIC is never shorter than the one through the torus.
