@@ -53,6 +53,10 @@ static gboolean collective_steps(const Collective *what, const CollectiveRow *ro
     for (guint32 i = 0; i < shape.ranks; i++)
         gpus[i] = i;
     shape.island = coll_fabric_island(graph, gpus, shape.ranks);
+    CollGrid grid;
+    coll_box_find_grid(graph, &grid);
+    g_autofree CollBox *box = coll_box_find(&grid, gpus, shape.ranks);
+    shape.box = box;
     if (row->measure.algo->switches(&shape) > 0)
         return base_error_set(error, BASE_ERROR_USAGE, "--steps",
                               "algorithm '%s' works in switches, wanted one of ranks only",

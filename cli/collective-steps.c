@@ -20,14 +20,14 @@ typedef struct {
 // "piece 3", "pieces 4 to 7", "pieces 0, 4, 8".
 static char *steps_pieces(const CollSend *send, guint32 pieces)
 {
-    if (send->pieces == 1)
+    guint32 count = coll_send_count(send);
+    if (count == 1)
         return g_strdup_printf("piece %u", send->piece);
-    if (send->stride <= 1 && send->piece + send->pieces <= pieces)
-        return g_strdup_printf("pieces %u to %u", send->piece, send->piece + send->pieces - 1);
+    if (MAX(send->stride, 1) == MAX(send->width, 1) && send->blocks <= 1 && send->piece + count <= pieces)
+        return g_strdup_printf("pieces %u to %u", send->piece, send->piece + count - 1);
     GString *out = g_string_new("pieces");
-    for (guint32 i = 0; i < send->pieces; i++)
-        g_string_append_printf(out, "%s %u", i == 0 ? "" : ",",
-                               (send->piece + i * MAX(send->stride, 1)) % pieces);
+    for (guint32 i = 0; i < count; i++)
+        g_string_append_printf(out, "%s %u", i == 0 ? "" : ",", coll_send_piece(send, pieces, i));
     return g_string_free(out, FALSE);
 }
 

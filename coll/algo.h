@@ -15,6 +15,8 @@
 
 #include <glib.h>
 
+#include "coll/box.h"
+
 typedef enum {
     COLL_OP_ALL_REDUCE,         // every rank has the whole vector, ends with the sum of all
     COLL_OP_REDUCE_SCATTER,     // the same, but rank r ends with the r-th part of the sum
@@ -45,6 +47,7 @@ typedef struct {
     guint32 chunks; // into how many chunks a pipelined algorithm cuts the vector, >= 1; 0 is read as 1
     gint64 bytes;   // >= 0: of one rank's vector (of one rank's part, for COLL_OP_ALL_GATHER_PAYLOAD)
     const CollRings *rings; // borrowed; NULL: none
+    const CollBox *box;     // of a torus that the ranks are; borrowed; NULL: none
     guint32 window;         // how many chunks a pipelined algorithm has under way at most; 0: its own number
 } CollShape;
 
@@ -56,6 +59,9 @@ typedef struct {
     guint32 piece;    // first piece sent
     guint32 pieces;   // how many: piece, piece + stride, ..., wrapping round
     guint32 stride;   // 0 is read as 1
+    guint32 width;    // each of them is so many pieces in a row (no wrapping inside); 0 is read as 1
+    guint32 blocks;   // and all that so many times, apart pieces further each time; 0 is read as 1
+    guint32 apart;    //
     gboolean reduce;  // the receiver adds it to its own, else replaces its own
 } CollSend;
 
@@ -89,7 +95,8 @@ typedef struct {
 } CollAlgo;
 
 extern const CollAlgo COLL_RING, COLL_RAILS, COLL_BINOMIAL_TREE, COLL_DOUBLE_TREE, COLL_HALVING,
-    COLL_TWO_LEVEL, COLL_NVLS, COLL_NVLS_TREE, COLL_SHARP, COLL_PAIRS, COLL_PAIRS_TWO_LEVEL, COLL_CHAIN;
+    COLL_TWO_LEVEL, COLL_NVLS, COLL_NVLS_TREE, COLL_SHARP, COLL_PAIRS, COLL_PAIRS_TWO_LEVEL, COLL_CHAIN,
+    COLL_TORUS;
 
 static inline guint32 coll_island(const CollShape *shape)
 {
@@ -114,14 +121,29 @@ static inline gint64 coll_vector_bytes(const CollShape *shape)
     return own ? shape->bytes * shape->ranks : shape->bytes;
 }
 
+// How many pieces a send has in all.
+static inline guint32 coll_send_count(const CollSend *send)
+{
+    return send->pieces * MAX(send->width, 1) * MAX(send->blocks, 1);
+}
+
+// The i-th of them, when the vector is cut into pieces.
+static inline guint32 coll_send_piece(const CollSend *send, guint32 pieces, guint32 i)
+{
+    guint32 width = MAX(send->width, 1), run = i / width;
+    return (guint32)((send->piece + (guint64)(run / send->pieces) * send->apart +
+                      (guint64)(run % send->pieces) * MAX(send->stride, 1) + i % width) %
+                     pieces);
+}
+
 // The bytes of a send when the vector is cut into pieces.
 static inline gint64 coll_send_bytes(gint64 vector, guint32 pieces, const CollSend *send)
 {
-    gint64 each = vector / pieces, longer = vector % pieces;
-    gint64 sum = each * send->pieces;
-    guint32 stride = MAX(send->stride, 1);
-    for (guint32 i = 0; longer > 0 && i < send->pieces; i++)
-        sum += (send->piece + (guint64)i * stride) % pieces < (guint64)longer;
+    gint64 each = vector / pieces, longer = vector % pieces, width = MAX(send->width, 1);
+    guint32 count = coll_send_count(send);
+    gint64 sum = each * count;
+    for (guint32 i = 0; longer > 0 && i < count; i += (guint32)width)
+        sum += CLAMP(longer - (gint64)coll_send_piece(send, pieces, i), 0, width);
     return sum;
 }
 

@@ -19,6 +19,7 @@ const CollAlgo *const COLL_ALGOS[] = {
     &COLL_PAIRS,
     &COLL_PAIRS_TWO_LEVEL,
     &COLL_CHAIN,
+    &COLL_TORUS,
     NULL,
 };
 
@@ -69,6 +70,8 @@ guint32 coll_choice_chunks(gint64 bytes)
 void coll_choice_plain(gconstpointer user, const CollShape *shape, CollChoice *choice)
 {
     *choice = (CollChoice){.algo = user, .chunks = coll_choice_chunks(shape->bytes)};
+    if (choice->algo == NULL && shape->box != NULL && COLL_TORUS.ops[shape->op])
+        choice->algo = &COLL_TORUS;
     for (guint i = 0; choice->algo == NULL || !choice->algo->ops[shape->op]; i++)
         choice->algo = COLL_ALGOS[i];
 }

@@ -34,7 +34,8 @@ typedef struct {
 typedef void (*CollChooser)(gconstpointer user, const CollShape *shape, CollChoice *choice);
 
 // A chooser that takes no cost but the links': user is the algorithm (const CollAlgo *) for the operations
-// that it does; others get the first of the table that does theirs.
+// that it does. Where it is NULL, ranks that are a box of a torus go through that; others, and what the
+// algorithm does not do, get the first of the table that does theirs.
 void coll_choice_plain(gconstpointer user, const CollShape *shape, CollChoice *choice);
 
 // Into how many chunks a pipelined algorithm cuts a vector: one up to 4 KiB, then pieces of about 1 MiB, 16

@@ -28,6 +28,17 @@ typedef enum {
 // still pay the latency). FALSE (and *time untouched) where it is past the range of Ps.
 gboolean coll_closed_time(CollClosed form, gint64 ranks, gint64 bytes, Ps latency, UnitsPace pace, Ps *time);
 
+// A reduce-scatter through a torus of axes (1 to 3) sides, as coll/torus.c goes; an all-gather takes the
+// same, an all-reduce twice that. (jax-ml/scaling-book, "Sharded matrices and how to multiply them", has it
+// as M/(2 axes B) where latency is nothing.) A lane of M/axes for every axis goes along that one first, then
+// the next, round; all begin the next when the longest is over. A lane's messages along an axis of m hold
+// n = M/axes/(the sides so far, this one too) bytes, made of whole pieces of ceil(M/(2 axes ranks)):
+//   ring, h = floor(m/2):  h (alpha + ceil(n/B)), one of them half as large where m is even
+//   line (closed FALSE):   (m-1) (alpha + ceil(n/B)); where there are several, an all-gather is over sooner
+// sides >= 2, of rings >= 3 (asserted). FALSE (and *time untouched) where it is past the range of Ps.
+gboolean coll_closed_torus_time(guint axes, const gint64 *sides, gboolean closed, gint64 bytes, Ps latency,
+                                UnitsPace pace, Ps *time);
+
 // The same as real numbers, without rounding to pieces: 2(p-1) alpha + 2 (p-1)/p M/B and so on. In seconds;
 // bandwidth in bytes/s, more than 0.
 double coll_closed_seconds(CollClosed form, gint64 ranks, double bytes, double latency, double bandwidth);

@@ -10,6 +10,7 @@ void coll_fabric_init(CollFabric *fabric, const TopoGraph *graph, SimNetwork *ne
                            .network = network,
                            .router = topo_router_new(graph, SEED),
                            .scratch = g_array_new(FALSE, FALSE, sizeof(guint32))};
+    coll_box_find_grid(graph, &fabric->grid);
     for (guint32 i = 0; i < graph->links->len; i++) {
         const TopoLink *link = topo_graph_link(graph, i);
         sim_network_add_link(network, link->bandwidth, link->latency);

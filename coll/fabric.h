@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "coll/box.h"
 #include "sim/message.h"
 #include "topo/graph.h"
 #include "topo/route.h"
@@ -11,6 +12,7 @@ typedef struct {
     const TopoGraph *graph; // borrowed
     SimNetwork *network;    // borrowed; its first link ids are the graph's
     TopoRouter *router;     // owned
+    CollGrid grid;          // that the GPUs of every island form
     GArray *scratch;        // of guint32; owned
 } CollFabric;
 

@@ -13,8 +13,9 @@ static void coll_group_emit(CollRun *run, const CollSend *send)
     const CollPlan *plan = group->plan;
     const CollChoice *choice = &plan->choice;
     gsize peer = (gsize)send->from * plan->slots + send->slot;
-    gint64 bytes = send->pieces == 1 ? group->piece + (send->piece < group->longer)
-                                     : coll_send_bytes(coll_vector_bytes(&run->shape), group->pieces, send);
+    gint64 bytes = coll_send_count(send) == 1
+                       ? group->piece + (send->piece < group->longer)
+                       : coll_send_bytes(coll_vector_bytes(&run->shape), group->pieces, send);
     if (choice->wire_num != choice->wire_den)
         bytes = (gint64)(((unsigned __int128)(guint64)bytes * choice->wire_num + choice->wire_den - 1) /
                          choice->wire_den);
@@ -39,6 +40,8 @@ CollGroup *coll_group_new(guint32 id, CollChooser chooser, gconstpointer choose,
     group->run.shape.island = coll_fabric_island(fabric->graph, gpus, n);
     group->rings = coll_rings_find(fabric->graph, gpus, n);
     group->run.shape.rings = group->rings;
+    group->box = coll_box_find(&fabric->grid, gpus, n);
+    group->run.shape.box = group->box;
     group->run.emit = coll_group_emit;
     group->chooser = chooser;
     group->choose = choose;
@@ -65,6 +68,7 @@ void coll_group_free(CollGroup *group)
     }
     g_ptr_array_unref(group->plans);
     coll_rings_free(group->rings);
+    g_free(group->box);
     g_free(group->run.state);
     g_free(group->gpus);
     g_free(group->sent);

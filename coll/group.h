@@ -35,6 +35,7 @@ struct CollGroup {
     guint32 id;           // orders the messages of different groups at one instant
     guint32 *gpus;        // GPU number of each rank; owned
     CollRings *rings;     // that the machine's cables carry; owned, NULL: none
+    CollBox *box;         // of the machine's torus; owned, NULL: none
     GPtrArray *plans;     // of CollPlan *
     const CollPlan *plan; // of the collective under way
     guint32 room;         // words of run.state

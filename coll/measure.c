@@ -117,10 +117,14 @@ guint64 coll_measure_count(const TopoMachine *machine, CollOp op, gint64 bytes)
     g_autofree guint32 *members = g_new(guint32, ranks);
     for (guint32 i = 0; i < ranks; i++)
         members[i] = i;
+    CollGrid grid;
+    coll_box_find_grid(machine->graph, &grid);
+    g_autofree CollBox *box = coll_box_find(&grid, members, ranks);
     CollShape shape = {.op = op,
                        .ranks = ranks,
                        .island = coll_fabric_island(machine->graph, members, ranks),
-                       .bytes = bytes};
+                       .bytes = bytes,
+                       .box = box};
     CollChoice choice;
     CollNccl nccl;
     if (machine->tuning.present) {

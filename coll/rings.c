@@ -70,13 +70,14 @@ static gboolean rings_extend(Search *search, guint32 length)
 static guint32 rings_count_cables(const TopoGraph *graph, const guint32 *gpus, Search *search)
 {
     double unit = 0, rates[RANKS_MAX][RANKS_MAX] = {{0}};
-    for (guint32 l = 0; l < graph->links->len; l++) {
-        const TopoLink *link = topo_graph_link(graph, l);
-        for (guint32 i = 0; i < search->n && link->class == TOPO_LINK_NVLINK; i++)
-            for (guint32 j = 0; j < search->n; j++)
-                if (topo_graph_gpu(graph, gpus[i]) == link->from &&
-                    topo_graph_gpu(graph, gpus[j]) == link->to)
+    for (guint32 i = 0; i < search->n; i++) {
+        guint32 node = topo_graph_gpu(graph, gpus[i]);
+        for (guint32 l = graph->first_out[node]; l < graph->first_out[node + 1]; l++) {
+            const TopoLink *link = topo_graph_link(graph, graph->out[l]);
+            for (guint32 j = 0; j < search->n && link->class == TOPO_LINK_NVLINK; j++)
+                if (topo_graph_gpu(graph, gpus[j]) == link->to)
                     rates[i][j] += link->bandwidth;
+        }
     }
     for (guint32 i = 0; i < search->n; i++)
         for (guint32 j = 0; j < search->n; j++)

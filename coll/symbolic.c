@@ -28,22 +28,17 @@ static guint16 *coll_symbols_at(CollSymbols *symbols, guint32 member, guint64 pi
                           symbols->run.shape.ranks];
 }
 
-// The i-th piece of a send, not yet wrapped.
-static guint64 coll_symbols_piece(const CollSend *send, guint32 i)
-{
-    return send->piece + (guint64)i * MAX(send->stride, 1);
-}
-
 static void coll_symbols_emit(CollRun *run, const CollSend *send)
 {
     CollSymbols *symbols = (CollSymbols *)run;
     guint32 ranks = run->shape.ranks;
     if (symbols->algo->peer(&run->shape, send->from, send->slot) != send->to)
         symbols->stray = TRUE;
-    CollParcel parcel = {.send = *send, .carried = g_new(guint16, (gsize)send->pieces * ranks)};
-    for (guint32 i = 0; i < send->pieces; i++)
+    CollParcel parcel = {.send = *send, .carried = g_new(guint16, (gsize)coll_send_count(send) * ranks)};
+    for (guint32 i = 0; i < coll_send_count(send); i++)
         memcpy(&parcel.carried[(gsize)i * ranks],
-               coll_symbols_at(symbols, send->from, coll_symbols_piece(send, i)), ranks * sizeof(guint16));
+               coll_symbols_at(symbols, send->from, coll_send_piece(send, symbols->pieces, i)),
+               ranks * sizeof(guint16));
     g_array_append_val(symbols->pending, parcel);
     g_array_index(symbols->sent, gint64, send->from) +=
         coll_send_bytes(coll_vector_bytes(&run->shape), symbols->pieces, send);
@@ -52,8 +47,9 @@ static void coll_symbols_emit(CollRun *run, const CollSend *send)
 static void coll_symbols_receive(CollSymbols *symbols, const CollParcel *parcel)
 {
     guint32 ranks = symbols->run.shape.ranks;
-    for (guint32 i = 0; i < parcel->send.pieces; i++) {
-        guint16 *own = coll_symbols_at(symbols, parcel->send.to, coll_symbols_piece(&parcel->send, i));
+    for (guint32 i = 0; i < coll_send_count(&parcel->send); i++) {
+        guint16 *own =
+            coll_symbols_at(symbols, parcel->send.to, coll_send_piece(&parcel->send, symbols->pieces, i));
         const guint16 *carried = &parcel->carried[(gsize)i * ranks];
         for (guint32 c = 0; c < ranks; c++)
             own[c] = parcel->send.reduce ? (guint16)(own[c] + carried[c]) : carried[c];

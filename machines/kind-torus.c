@@ -8,6 +8,10 @@
 // shortest longest way; more chips are slices of the largest shape. Where it is not, fewer chips than a slice
 // are whole planes of it, or whole rows of a plane. Chips forward.
 //
+// The longest side comes first: ranks that exchange most (tensor parallel) are consecutive, and frameworks
+// give them whole axes (jax/_src/mesh_utils.py, which splits none by itself: 8 or 16 ways on 4 x 8 x 8, 8 x 8
+// x 16 and 8 x 16 x 16 are the long ones).
+//
 // A host is chips_per_host chips of consecutive numbers (in a real machine a block of the torus) with one
 // NIC, the NICs of all slices on one switch that never blocks; chip - NIC takes half of network_latency, so
 // that the way through a NIC is never shorter than the one through the torus.
@@ -91,12 +95,13 @@ static guint32 torus_diameter(const TorusSpec *spec)
 }
 
 // The best shape of so many chips within largest: one whose sides are all multiples of 4 if there is one,
-// then the most like a cube (the least sum of its sides), then the first. FALSE where there is none.
+// then the most like a cube (the least sum of its sides), then the one whose first sides are longest. FALSE
+// where there is none.
 static gboolean torus_find_shape(const guint32 largest[TORUS_DIMS], guint32 chips, guint32 dims[TORUS_DIMS])
 {
     guint32 best = G_MAXUINT32;
-    for (guint32 x = 1; x <= largest[0]; x++)
-        for (guint32 y = 1; y <= largest[1] && chips % x == 0; y++) {
+    for (guint32 x = largest[0]; x >= 1; x--)
+        for (guint32 y = largest[1]; y >= 1 && chips % x == 0; y--) {
             guint32 shape[TORUS_DIMS] = {x, y, chips / x / y};
             if (torus_chips(shape) != chips || shape[2] > largest[2])
                 continue;

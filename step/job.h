@@ -48,7 +48,7 @@ typedef struct {
     Plan plan;            // checked
     // Communication.
     gboolean nccl; // choose and cost collectives as NCCL does (coll/nccl.h), else by the links alone
-    const CollAlgo *algorithm; // borrowed: of the table, for all-reduce; NULL: NCCL's choice, or the ring
+    const CollAlgo *algorithm; // borrowed: of the table, for all-reduce; NULL: NCCL's choice, torus or ring
     const char *protocol;      // static: NCCL's protocol; NULL: its choice
     gint64 chunk;              // bytes, of messages; 0: as step/lower.h chooses
     // Compute.

@@ -51,6 +51,46 @@ static void test_times(void **state)
                              time_of(COLL_CLOSED_ALL_GATHER, ranks[i], m + 1, 7, 450e9));
 }
 
+// Worked out by hand.
+static void test_torus(void **state)
+{
+    (void)state;
+    static const struct {
+        guint axes;
+        gint64 sides[3], bytes;
+        gboolean closed;
+        Ps want; // at 1e9 bytes/s and 7 ps
+    } cases[] = {
+        {1, {4}, 8000, TRUE, 2 * 7 + 1000 * (1000 + 2000)},
+        {1, {5}, 1000, TRUE, 2 * (7 + 200 * 1000)},
+        {1, {5}, 1001, TRUE, 2 * (7 + 202 * 1000)}, // ten pieces of 101 at most
+        {1, {5}, 1000, FALSE, 4 * (7 + 200 * 1000)},
+        {1, {2}, 1000, FALSE, 7 + 500 * 1000},
+        {2, {3, 3}, 3600, TRUE, 7 + 600 * 1000 + 7 + 200 * 1000},
+        {3, {4, 4, 4}, 38400, TRUE, 6 * 7 + 1000 * (1600 + 3200 + 400 + 800 + 100 + 200)},
+        {2, {3, 5}, 3000, TRUE, 2 * (7 + 300 * 1000) + 2 * (7 + 100 * 1000)}, // 3 then 5: 500, 2 x 100
+        {1, {3}, 0, TRUE, 7},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        Ps time = -1;
+        assert_true(coll_closed_torus_time(cases[i].axes, cases[i].sides, cases[i].closed, cases[i].bytes, 7,
+                                           units_pace(1e9), &time));
+        assert_int_equal(time, cases[i].want);
+    }
+    // The book's M/(2 k B), but for a rank's own part, and half of every ring's latency.
+    static const gint64 cube[] = {16, 16, 16}, large[] = {G_MAXINT32, G_MAXINT32, G_MAXINT32}, four[] = {4};
+    const gint64 bytes = G_GINT64_CONSTANT(4096) * 6000000;
+    Ps time = -1;
+    assert_true(coll_closed_torus_time(3, cube, TRUE, bytes, 1000000, units_pace(45e9), &time));
+    double book = (double)bytes / (2 * 3 * 45e9) * 4095 / 4096 + 3 * 8 * 1e-6;
+    assert_true(fabs(units_seconds(time) - book) < 1e-9);
+    time = 42;
+    assert_false(coll_closed_torus_time(3, large, TRUE, 1, 0, units_pace(1e9), &time));
+    assert_false(coll_closed_torus_time(1, four, TRUE, G_MAXINT64, 0, units_pace(1), &time));
+    assert_false(coll_closed_torus_time(1, four, TRUE, 1, PS_MAX, units_pace(1e9), &time));
+    assert_int_equal(time, 42);
+}
+
 static void test_range(void **state)
 {
     (void)state;
@@ -97,10 +137,8 @@ static void test_sent(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_times),
-        cmocka_unit_test(test_range),
-        cmocka_unit_test(test_real),
-        cmocka_unit_test(test_sent),
+        cmocka_unit_test(test_times), cmocka_unit_test(test_torus), cmocka_unit_test(test_range),
+        cmocka_unit_test(test_real),  cmocka_unit_test(test_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

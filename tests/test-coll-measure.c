@@ -162,15 +162,16 @@ static void test_unequal(void **state)
 static void test_same(void **state)
 {
     (void)state;
-    static const char *const machines[] = {"deck-network-400g", "h100-8rail", "wan-2x32", "pcie4-8",
-                                           "deck-nvlink-8"};
+    static const char *const machines[] = {"deck-network-400g", "h100-8rail",    "wan-2x32",
+                                           "pcie4-8",           "deck-nvlink-8", "tpu-v4"};
     for (guint m = 0; m < G_N_ELEMENTS(machines); m++) {
         g_autoptr(GError) error = NULL;
         g_autoptr(TopoMachine) machine = topo_machine_read(machines[m], 0, NULL, &error);
         check_fine(error);
         for (guint a = 0; COLL_ALGOS[a] != NULL; a++) {
             guint64 fingerprint = 0;
-            if (!COLL_ALGOS[a]->ops[COLL_OP_ALL_REDUCE] || COLL_ALGOS[a]->switches != coll_algo_no_switches)
+            if (!COLL_ALGOS[a]->ops[COLL_OP_ALL_REDUCE] || COLL_ALGOS[a]->switches != coll_algo_no_switches ||
+                (COLL_ALGOS[a] == &COLL_TORUS && !machine->graph->gpu_forward))
                 continue;
             for (guint way = 0; way < 4; way++) {
                 CollMeasureOptions options = {.queue = way % 2 == 0 ? SIM_QUEUE_RADIX : SIM_QUEUE_HEAP,

@@ -198,10 +198,12 @@ static char *draw_case(guint64 seed)
     draw_reality(&draw);
     g_string_append(draw.text, "[simulate]\nfidelity = messages\n[machine]\n");
     guint32 machine = roll(&draw, 3);
-    say(&draw, "use", machines[machine]);
+    gboolean torus = seed % 5 == 4;
+    say(&draw, "use", torus ? "tpu-v5p" : machines[machine]);
     say_number(&draw, "gpus", split[0] * split[1] * split[2] * split[3]);
     g_string_append(draw.text, "[collective]\n");
-    say(&draw, "model", machine == 1 ? "plain" : models[roll(&draw, 3)]);
+    const char *model = machine == 1 ? "plain" : models[roll(&draw, 3)];
+    say(&draw, "model", torus ? "plain" : model);
     g_string_append_printf(draw.text, "[job]\ntp = %u\ncp = %u\ndp = %u\npp = %u\n", split[0], split[1],
                            split[2], split[3]);
     gboolean sp = split[0] > 1 && often(&draw);
@@ -232,13 +234,16 @@ static void check_same(const Property *property, StepJob *job)
 }
 
 // How far folded steps are from those by messages, by cause.
-typedef enum { GAP_NONE, GAP_SHARED, GAP_APART, GAP_CAUSES } GapCause;
+typedef enum { GAP_NONE, GAP_SHARED, GAP_APART, GAP_THROUGH, GAP_CAUSES } GapCause;
 
-static const char *const GAP_NAMES[] = {"nothing shared", "shared links", "siblings that end apart"};
+static const char *const GAP_NAMES[] = {"nothing shared", "shared links", "siblings that end apart",
+                                        "ways through other chips"};
 static GArray *gaps[GAP_CAUSES]; // of double, by cause
 
-static GapCause gap_cause(const StepResult *folded)
+static GapCause gap_cause(const StepJob *job, const StepResult *folded)
 {
+    if (job->machine->graph->gpu_forward)
+        return GAP_THROUGH;
     GapCause cause = GAP_NONE;
     for (guint i = 0; i < folded->assumptions->len; i++) {
         const char *text = folded->assumptions->pdata[i];
@@ -261,7 +266,7 @@ static void check_folded(const Property *property, StepJob *job)
     Property folded = {.job = job, .result = result, .words = property->words};
     property_classes(&folded);
     double off = (double)result->step / (double)property->result->step - 1;
-    GapCause cause = gap_cause(result);
+    GapCause cause = gap_cause(job, result);
     g_array_append_val(gaps[cause], off);
     if (g_getenv("STEPLINE_FOLDED") != NULL)
         print_message("folded %+.5f (%s), %s", off, GAP_NAMES[cause], property->words);
@@ -273,7 +278,8 @@ static gint gap_compare(gconstpointer a, gconstpointer b)
     return one < other ? -1 : one > other;
 }
 
-// Prints the gaps by cause, and holds 95 in 100 of all to 1 %, each to most.
+// Prints the gaps by cause, and holds 95 in 100 of all to 1 %, each to most; but not where ways go through
+// other chips: in orders that tear groups apart on a torus, messages meet others at every chip.
 static void check_gaps(double most)
 {
     g_autoptr(GArray) all = g_array_new(FALSE, FALSE, sizeof(double));
@@ -285,7 +291,8 @@ static void check_gaps(double most)
                           GAP_NAMES[cause], n,
                           100 * fabs(g_array_index(gaps[cause], double, (n - 1) * 95 / 100)),
                           100 * fabs(g_array_index(gaps[cause], double, n - 1)));
-        g_array_append_vals(all, gaps[cause]->data, n);
+        if (cause != GAP_THROUGH)
+            g_array_append_vals(all, gaps[cause]->data, n);
     }
     g_array_sort(all, gap_compare);
     assert_true(fabs(g_array_index(all, double, (all->len - 1) * 95 / 100)) <= 0.01);

@@ -7,22 +7,19 @@
 // is settled, so y's head label is right; y costs at least the head side's next node, so by the stop rule at
 // most the tail side's next node from b, and what stands behind y on P costs less than that, is settled by
 // the tail side, and so y's tail label is right too. Each cheapest path therefore belongs to exactly one such
-// y, and it does not matter which side is advanced when: the one whose next node has fewer links.
+// y, and it does not matter which side is advanced when: the one whose next node has fewer links. A node that
+// is on no cheapest path (topo/border.h) is not labelled, which changes nothing of this.
 #include "topo/route.h"
 
 #include "base/hash.h"
-
-typedef struct {
-    Ps latency;
-    guint32 links;
-} RouteCost;
+#include "topo/border.h"
 
 // What one side knows of a node.
 typedef struct {
-    RouteCost cost; // from the side's end
-    double width;   // bytes/s: the best bottleneck of the cheapest paths through settled nodes
-    guint32 query;  // the query that the rest belongs to; 0: none
-    guint32 last;   // the last link of one such path: position in the side's arrivals + 1; 0: this is the end
+    TopoCost cost; // from the side's end
+    double width;  // bytes/s: the best bottleneck of the cheapest paths through settled nodes
+    guint32 query; // the query that the rest belongs to; 0: none
+    guint32 last;  // the last link of one such path: position in the side's arrivals + 1; 0: this is the end
     gboolean closed; // settled
 } RouteLabel;
 
@@ -33,7 +30,7 @@ typedef struct {
 } RouteArrival;
 
 typedef struct {
-    RouteCost cost;
+    TopoCost cost;
     guint32 node;
 } RouteEntry;
 
@@ -53,20 +50,11 @@ struct TopoRouter {
     guint32 query;          // number of the query that runs
     guint32 *first_in, *in; // owned: link ids by the node they reach
     RouteSide head, tail;
-    GArray *choices; // of guint32; owned
+    TopoBorder *border; // owned; NULL: none
+    gboolean limited;   // the present query's cost does not exceed limit
+    TopoCost limit;     //
+    GArray *choices;    // of guint32; owned
 };
-
-static int route_compare(RouteCost a, RouteCost b)
-{
-    if (a.latency != b.latency)
-        return a.latency < b.latency ? -1 : 1;
-    return a.links < b.links ? -1 : a.links > b.links;
-}
-
-static RouteCost route_sum(RouteCost a, RouteCost b)
-{
-    return (RouteCost){.latency = a.latency + b.latency, .links = a.links + b.links};
-}
 
 static void route_side_init(RouteSide *side, const TopoGraph *graph, gboolean tail, const guint32 *first,
                             const guint32 *ids)
@@ -97,6 +85,7 @@ TopoRouter *topo_router_new(const TopoGraph *graph, guint64 seed)
     topo_graph_group(graph, TRUE, &router->first_in, &router->in);
     route_side_init(&router->head, graph, FALSE, graph->first_out, graph->out);
     route_side_init(&router->tail, graph, TRUE, router->first_in, router->in);
+    router->border = topo_border_new(graph);
     router->choices = g_array_new(FALSE, FALSE, sizeof(guint32));
     return router;
 }
@@ -109,13 +98,14 @@ void topo_router_free(TopoRouter *router)
     route_side_clear(&router->tail);
     g_free(router->first_in);
     g_free(router->in);
+    topo_border_free(router->border);
     g_array_unref(router->choices);
     g_free(router);
 }
 
 static gboolean route_before(const RouteEntry *a, const RouteEntry *b)
 {
-    int order = route_compare(a->cost, b->cost);
+    int order = topo_cost_compare(a->cost, b->cost);
     return order != 0 ? order < 0 : a->node < b->node;
 }
 
@@ -167,12 +157,12 @@ static RouteLabel *route_label(RouteSide *side, guint32 query, guint32 node)
 
 // Labels a node that a path of this cost and bottleneck reaches; link is the path's last, G_MAXUINT32 at the
 // end itself.
-static void route_reach(RouteSide *side, guint32 query, guint32 node, RouteCost cost, double width,
+static void route_reach(RouteSide *side, guint32 query, guint32 node, TopoCost cost, double width,
                         guint32 link)
 {
     RouteLabel *label = &side->labels[node];
     gboolean known = label->query == query;
-    int order = known ? route_compare(cost, label->cost) : -1;
+    int order = known ? topo_cost_compare(cost, label->cost) : -1;
     if (order > 0)
         return;
     RouteArrival arrival = {.link = link, .before = order == 0 ? label->last : 0};
@@ -191,8 +181,8 @@ static void route_reach(RouteSide *side, guint32 query, guint32 node, RouteCost 
 }
 
 // Settles the side's next node and labels its neighbours; *best falls to the cheapest path seen.
-static void route_advance(TopoRouter *router, RouteSide *side, RouteSide *other, guint32 goal,
-                          RouteCost *best)
+static void route_advance(TopoRouter *router, RouteSide *side, RouteSide *other, guint32 a, guint32 b,
+                          TopoCost *best)
 {
     guint32 node = ((const RouteEntry *)(const void *)side->heap->data)->node, query = router->query;
     RouteLabel here = side->labels[node];
@@ -201,14 +191,17 @@ static void route_advance(TopoRouter *router, RouteSide *side, RouteSide *other,
     for (guint32 i = side->first[node]; i < side->first[node + 1]; i++) {
         const TopoLink *link = topo_graph_link(router->graph, side->ids[i]);
         guint32 next = side->tail ? link->from : link->to;
-        if (next != goal && !topo_graph_forwards(router->graph, next))
+        TopoCost cost = topo_cost_sum(here.cost, (TopoCost){.latency = link->latency, .links = 1});
+        if (next != (side->tail ? a : b) && !topo_graph_forwards(router->graph, next))
             continue;
-        RouteCost cost = route_sum(here.cost, (RouteCost){.latency = link->latency, .links = 1});
+        if (router->limited &&
+            topo_border_beyond(router->border, a, b, router->limit, side->tail, next, cost))
+            continue;
         route_reach(side, query, next, cost, MIN(here.width, link->bandwidth), side->ids[i]);
         const RouteLabel *across = route_label(other, query, next);
         if (across != NULL) {
-            RouteCost whole = route_sum(cost, across->cost);
-            if (route_compare(whole, *best) < 0)
+            TopoCost whole = topo_cost_sum(cost, across->cost);
+            if (topo_cost_compare(whole, *best) < 0)
                 *best = whole;
         }
     }
@@ -219,17 +212,18 @@ static guint32 route_ports(const RouteSide *side, guint32 node)
     return side->first[node + 1] - side->first[node];
 }
 
-static RouteCost route_search(TopoRouter *router, guint32 a, guint32 b)
+static TopoCost route_search(TopoRouter *router, guint32 a, guint32 b)
 {
-    RouteCost best = {.latency = PS_MAX, .links = G_MAXUINT32};
+    TopoCost best = {.latency = PS_MAX, .links = G_MAXUINT32};
     for (;;) {
         const RouteEntry *head = route_peek(&router->head), *tail = route_peek(&router->tail);
-        if (head == NULL || tail == NULL || route_compare(route_sum(head->cost, tail->cost), best) >= 0)
+        if (head == NULL || tail == NULL ||
+            topo_cost_compare(topo_cost_sum(head->cost, tail->cost), best) >= 0)
             return best;
         if (route_ports(&router->head, head->node) <= route_ports(&router->tail, tail->node))
-            route_advance(router, &router->head, &router->tail, b, &best);
+            route_advance(router, &router->head, &router->tail, a, b, &best);
         else
-            route_advance(router, &router->tail, &router->head, a, &best);
+            route_advance(router, &router->tail, &router->head, a, b, &best);
     }
 }
 
@@ -242,7 +236,7 @@ static guint32 route_choose(const TopoRouter *router, guint64 flow, guint32 plac
 }
 
 // The node in which the halves of the route meet: of the nodes y (see top) the ones with the widest route.
-static guint32 route_meet(TopoRouter *router, RouteCost best, guint64 flow, double *width)
+static guint32 route_meet(TopoRouter *router, TopoCost best, guint64 flow, double *width)
 {
     *width = 0;
     g_array_set_size(router->choices, 0);
@@ -250,7 +244,8 @@ static guint32 route_meet(TopoRouter *router, RouteCost best, guint64 flow, doub
         guint32 node = g_array_index(router->tail.reached, guint32, i);
         const RouteLabel *tail = &router->tail.labels[node];
         const RouteLabel *head = route_label(&router->head, router->query, node);
-        if (head == NULL || head->closed || route_compare(route_sum(head->cost, tail->cost), best) != 0)
+        if (head == NULL || head->closed ||
+            topo_cost_compare(topo_cost_sum(head->cost, tail->cost), best) != 0)
             continue;
         double here = MIN(head->width, tail->width);
         if (here < *width)
@@ -282,7 +277,7 @@ static void route_start(TopoRouter *router, RouteSide *side, guint32 end)
     g_array_set_size(side->heap, 0);
     g_array_set_size(side->reached, 0);
     g_array_set_size(side->arrivals, 0);
-    route_reach(side, router->query, end, (RouteCost){0}, G_MAXDOUBLE, G_MAXUINT32);
+    route_reach(side, router->query, end, (TopoCost){0}, G_MAXDOUBLE, G_MAXUINT32);
 }
 
 gboolean topo_router_find(TopoRouter *router, guint32 a, guint32 b, GArray *links)
@@ -297,7 +292,8 @@ gboolean topo_router_find(TopoRouter *router, guint32 a, guint32 b, GArray *link
     }
     route_start(router, &router->head, a);
     route_start(router, &router->tail, b);
-    RouteCost best = route_search(router, a, b);
+    router->limited = router->border != NULL && topo_border_limit(router->border, a, b, &router->limit);
+    TopoCost best = route_search(router, a, b);
     if (best.links == G_MAXUINT32)
         return FALSE;
     guint64 flow = hash_add(hash_add(hash_mix(router->seed), a), b);
