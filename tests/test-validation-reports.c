@@ -120,7 +120,7 @@ static void test_wrong_asks(void **state)
     static const struct {
         const char *words, *says;
     } cases[] = {
-        {"walk x", "found 'walk', wanted one of: run, memory, collective, calc"},
+        {"walk x", "found 'walk', wanted one of: run, memory, collective, calc, validate"},
         {"run 'x", "found words that a shell would refuse"},
         {"run x --jsno", "found '--jsno', wanted an option"},
         {"run x --set", "--set: found nothing behind it"},
@@ -132,6 +132,8 @@ static void test_wrong_asks(void **state)
         {"collective --machine dgx-h100 --size '1 MB' --ranks 0", "--ranks: found 0"},
         {"collective --machine dgx-h100 --size '1 MB' --op x", "--op: "},
         {"collective --machine dgx-h100 --size '1 MB' --protocol x", "--protocol: found 'x', wanted ll"},
+        {"validate", "validate: found '', wanted buckets"},
+        {"validate layers", "validate: found 'layers', wanted buckets"},
         {"calc --model gpt2", "found no measurement"},
         {"calc --measured-per-gpu 5", "found no model"},
     };

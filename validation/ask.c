@@ -12,6 +12,7 @@
 #include "scenarios/scenario.h"
 #include "step/run.h"
 #include "timeline/metrics.h"
+#include "validation/buckets.h"
 #include "validation/nccl-log.h"
 
 // What may stand behind a word.
@@ -288,13 +289,37 @@ static gboolean ask_calc(const Ask *ask, GArray *answers, GError **error)
     return TRUE;
 }
 
+// "validate buckets": ours alone.
+static gboolean ask_validate(const Ask *ask, GArray *answers, GError **error)
+{
+    if (g_strcmp0(ask->scenario, "buckets") != 0) {
+        g_autofree char *quoted = base_error_quote(ask->scenario != NULL ? ask->scenario : "");
+        return base_error_set(error, BASE_ERROR_FAILED, "validate", "found '%s', wanted buckets", quoted);
+    }
+    g_autoptr(GPtrArray) rows = validation_buckets_run(error);
+    if (rows == NULL)
+        return FALSE;
+    for (guint i = 0; i < rows->len; i++) {
+        const ValidationBuckets *row = rows->pdata[i];
+        for (guint bucket = 0; bucket < row->ours->len; bucket++) {
+            g_autofree char *key =
+                g_strdup_printf("%s_%" G_GINT64_FORMAT "_%u", row->model, row->cap >> 20, bucket + 1);
+            ask_answer(answers, key, UNITS_BYTES, (double)g_array_index(row->ours, gint64, bucket));
+        }
+    }
+    return TRUE;
+}
+
 GArray *validation_ask(const char *words, GError **error)
 {
     static const struct {
         const char *name;
         gboolean (*answer)(const Ask *ask, GArray *answers, GError **error);
-    } verbs[] = {
-        {"run", ask_run}, {"memory", ask_memory}, {"collective", ask_collective}, {"calc", ask_calc}};
+    } verbs[] = {{"run", ask_run},
+                 {"memory", ask_memory},
+                 {"collective", ask_collective},
+                 {"calc", ask_calc},
+                 {"validate", ask_validate}};
     g_auto(Ask) ask = {0};
     if (!ask_parse(&ask, words, error))
         return NULL;
@@ -304,7 +329,7 @@ GArray *validation_ask(const char *words, GError **error)
         if (strcmp(verbs[i].name, ask.argv[0]) == 0)
             return verbs[i].answer(&ask, answers, error) ? g_steal_pointer(&answers) : NULL;
     g_autofree char *quoted = base_error_quote(ask.argv[0]);
-    base_error_set(error, BASE_ERROR_FAILED, NULL, "found '%s', wanted one of: run, memory, collective, calc",
-                   quoted);
+    base_error_set(error, BASE_ERROR_FAILED, NULL,
+                   "found '%s', wanted one of: run, memory, collective, calc, validate", quoted);
     return NULL;
 }

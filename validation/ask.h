@@ -9,6 +9,7 @@
 //   SIZE
 //                                  time_s, algbw_Bps, busbw_Bps
 //   calc --model NAME --gpus N [--sequence LEN] [--peak RATE] --measured-per-gpu TOKENS_PER_S   measured_mfu
+//   validate buckets               resnet-18_25_1, ...: bytes of our bucket 1 at a cap of 25 MiB (in no JSON)
 // Warm-up is Megatron-LM's word: forward passes of a stage before it takes turns, one forward, one backward;
 // where there are too few micro-batches for a turn, all of them.
 // A scenario is a file of the library by its path in the source tree ("validation/reports/059-states.ini"),
