@@ -71,7 +71,7 @@ static void reports_print_figure(const ValidationFigure *figure)
     g_autofree char *ours = figure->relation == VALIDATION_REFUSED
                                 ? g_strdup(figure->refusal != NULL ? "refused" : "answered")
                                 : validation_reports_format(figure->kind, figure->ours);
-    const char *theirs = figure->relation == VALIDATION_REFUSED ? "-" : figure->published_text;
+    const char *theirs = isnan(figure->published) ? "-" : figure->published_text;
     double error = reports_error(figure);
     g_autofree char *off = isnan(error) ? g_strdup("") : g_strdup_printf("%+.1f %%", 100 * error);
     printf("  %-58s%12s%13s%9s  %-19s%s\n", figure->what, ours, theirs, off, figure->relation_text,

@@ -153,15 +153,22 @@ static gboolean reading_relation(const Reading *at, const char *section, Validat
                       quoted);
 }
 
+static gboolean reading_is_bound(const ValidationFigure *figure)
+{
+    return figure->relation == VALIDATION_AT_LEAST || figure->relation == VALIDATION_AT_MOST;
+}
+
 // Reads the published figure and the bound, whose kind is known now, and compares.
 static gboolean reading_judge(const Reading *at, const char *section, ValidationFigure *figure,
                               GError **error)
 {
     g_autofree char *published = ini_where(at->ini, section, "published");
     g_autofree char *relation = ini_where(at->ini, section, "relation");
-    gboolean bound = figure->relation == VALIDATION_AT_LEAST || figure->relation == VALIDATION_AT_MOST;
-    if (!units_parse(figure->kind, figure->published_text, published, &figure->published, error) ||
-        (bound && !units_parse(figure->kind, reading_behind(figure), relation, &figure->bound, error)))
+    figure->published = (double)NAN;
+    if ((figure->published_text != NULL &&
+         !units_parse(figure->kind, figure->published_text, published, &figure->published, error)) ||
+        (reading_is_bound(figure) &&
+         !units_parse(figure->kind, reading_behind(figure), relation, &figure->bound, error)))
         return FALSE;
     double off = fabs(figure->ours - figure->published);
     if (figure->relation == VALIDATION_AT_LEAST)
@@ -201,7 +208,7 @@ static gboolean reading_figure(Reading *at, const char *section, const char *onl
     } texts[] = {{"what", INI_REQUIRED, &figure->what},
                  {"ask", INI_REQUIRED, &figure->ask},
                  {"relation", INI_REQUIRED, &figure->relation_text},
-                 {"published", INI_REQUIRED, &figure->published_text},
+                 {"published", INI_OPTIONAL, &figure->published_text},
                  {"key", INI_OPTIONAL, &figure->key},
                  {"less", INI_OPTIONAL, &figure->less},
                  {"over", INI_OPTIONAL, &figure->over},
@@ -215,6 +222,9 @@ static gboolean reading_figure(Reading *at, const char *section, const char *onl
     if ((figure->key == NULL) != (figure->relation == VALIDATION_REFUSED))
         return ini_refuse(at->ini, section, "key", error, "found %s, wanted a key, and none where refused",
                           figure->key == NULL ? "none" : "one");
+    if (figure->published_text == NULL && !reading_is_bound(figure))
+        return ini_refuse(at->ini, section, "published", error,
+                          "missing, wanted a figure, which only 'at least' and 'at most' do without");
     if (only != NULL && strcmp(only, report->number) != 0)
         return TRUE;
     if (figure->relation == VALIDATION_REFUSED) {

@@ -10,7 +10,9 @@
 //   less       another ask whose answer is taken off
 //   over       another ask by whose answer it is divided, over_key: by which (default: key), over_less: what
 //              is taken off that
-//   published  the figure, with its unit: a ratio where there is over
+//   published  the figure, with its unit: a ratio where there is over; may be absent beside a bound, where
+//   the
+//              source says the direction alone
 //   relation   'within 5 %' of it, 'equal' to it (1e-9); 'at least' or 'at most' a bound of its own, where
 //   only
 //              the direction can be held; or 'refused': the ask is an error whose words hold published
@@ -40,8 +42,8 @@ typedef struct {
     double tolerance;     // of VALIDATION_WITHIN: a fraction
     double bound;         // of VALIDATION_AT_LEAST and VALIDATION_AT_MOST, in the kind's base unit
     UnitsKind kind;       // of the two values
-    char *published_text; // owned: as written
-    double published;     // in the kind's base unit; NAN where refused
+    char *published_text; // owned: as written, or NULL
+    double published;     // in the kind's base unit; NAN where refused or absent
     double ours;          // the same
     char *refusal;        // owned: what the program said, or NULL
     gboolean agrees;
