@@ -21,11 +21,18 @@ static void test_verdicts(void **state)
         const char *words;
         gboolean agrees;
     } cases[] = {
-        {"published = 18\nrelation = equal", TRUE},       {"published = 18.001\nrelation = equal", FALSE},
-        {"published = 19\nrelation = within 6 %", TRUE},  {"published = 17\nrelation = within 6 %", TRUE},
-        {"published = 19\nrelation = within 5 %", FALSE}, {"published = 17\nrelation = within 5 %", FALSE},
-        {"published = 1\nrelation = at least 18", TRUE},  {"published = 1\nrelation = at least 18.1", FALSE},
-        {"published = 99\nrelation = at most 18", TRUE},  {"published = 99\nrelation = at most 17.9", FALSE},
+        {"published = 18\nrelation = equal", TRUE},
+        {"published = 18.001\nrelation = equal", FALSE},
+        {"published = 19\nrelation = within 6 %", TRUE},
+        {"published = 17\nrelation = within 6 %", TRUE},
+        {"published = 19\nrelation = within 5 %", FALSE},
+        {"published = 17\nrelation = within 5 %", FALSE},
+        {"relation = at least 17", TRUE},
+        {"relation = at most 17", FALSE},
+        {"published = 1\nrelation = at least 18", TRUE},
+        {"published = 1\nrelation = at least 18.1", FALSE},
+        {"published = 99\nrelation = at most 18", TRUE},
+        {"published = 99\nrelation = at most 17.9", FALSE},
     };
     for (guint c = 0; c < G_N_ELEMENTS(cases); c++) {
         g_autoptr(GError) error = NULL;
@@ -91,6 +98,7 @@ static void test_wrong_tables(void **state)
          "t.ini: found no figure of report 7"},
         {"[report 7]\ntitle = t\nsource = s\nquestion = q\n", "t.ini: report 7.answer: missing"},
         {"[figure 7 one]\nwhat = w\n", "found section [figure 7 one], wanted [figure N NAME] behind its"},
+        {HEAD STATES OVER "relation = equal\n", "figure 7 one.published: missing, wanted a figure"},
         {HEAD STATES OVER "published = 18\nrelation = near\n", "figure 7 one.relation: found 'near', wanted"},
         {HEAD STATES OVER "published = 18\nrelation = within 5\n", "figure 7 one.relation: "},
         {HEAD STATES OVER "published = 18 s\nrelation = equal\n", "figure 7 one.published: "},
