@@ -141,11 +141,12 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
 void lowering_reduce_pass(Lowering *lowering, const LowerChunk *chunk)
 {
     const Plan *plan = lowering->plan;
-    gboolean last = chunk->passes == plan->micro_batches;
-    if (plan->overlap || last || !data_reduces_each(plan) || plan_data(plan) == 1)
+    if (chunk->passes == plan->micro_batches || !data_reduces_each(plan) || plan_data(plan) == 1)
         return;
-    for (guint32 i = 0; i < chunk->buckets->len; i++)
+    for (guint32 i = 0; !plan->overlap && i < chunk->buckets->len; i++)
         lowering_reduce(lowering, chunk, i, FALSE, lowering->last);
+    if (plan->overlap && plan->pp > 1)
+        return;
     lowering_wait(lowering, data_last(lowering, LOWER_DP));
     lowering_wait(lowering, data_last(lowering, LOWER_REPLICA));
 }
