@@ -101,8 +101,9 @@ void calc_print_text(const CalcPrint *calc)
     g_autofree char *parameters = units_format_count(calc->parameters);
     g_autofree char *peak = units_format_flops(budget->peak);
     g_autofree char *tokens = units_format_count((gint64)budget->tokens);
-    g_print("%s parameters; %" G_GINT64_FORMAT " GPU%s of %s; %s tokens per GPU and step, 6N FLOPs a token\n",
-            parameters, budget->gpus, budget->gpus == 1 ? "" : "s", peak, tokens);
+    g_print("%s parameters; %" G_GINT64_FORMAT " GPU%s of %s; %s tokens per GPU and step, %s FLOPs a token\n",
+            parameters, budget->gpus, budget->gpus == 1 ? "" : "s", peak, tokens,
+            MODEL_COUNTING_NAMES[calc->counting]);
     calc_print_memory(calc);
     calc_print_links(calc);
     const double gpus = (double)budget->gpus, needed = plan_budget_tokens_per_s(budget, budget->mfu);

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "models/count.h"
 #include "plans/budget.h"
 #include "plans/states.h"
 
@@ -14,6 +15,8 @@ typedef struct {
 typedef struct {
     PlanBudget budget;
     gint64 parameters;
+    ModelCounting counting; // of FLOPs
+    double flops_per_token; // with attention; of no use under 6N
     PlanOptimizer optimizer;
     double card;     // bytes of memory of a GPU
     double measured; // tokens/s of all GPUs together; negative: not given

@@ -21,24 +21,17 @@ static const CalcPrintLink LINKS[] = {
 // What was typed as text.
 typedef struct {
     char *model, *params, *gpus, *tokens, *peak, *mfu, *optimizer, *card, *measured, *measured_per_gpu,
-        *latency;
+        *latency, *sequence;
     char **links;
     gboolean json;
 } CalcOptions;
 
 static void cmd_calc_options_clear(CalcOptions *options)
 {
-    char *const texts[] = {options->model,
-                           options->params,
-                           options->gpus,
-                           options->tokens,
-                           options->peak,
-                           options->mfu,
-                           options->card,
-                           options->latency,
-                           options->measured,
-                           options->optimizer,
-                           options->measured_per_gpu};
+    char *const texts[] = {options->model,     options->params,   options->gpus,
+                           options->tokens,    options->peak,     options->mfu,
+                           options->card,      options->latency,  options->measured,
+                           options->optimizer, options->sequence, options->measured_per_gpu};
     for (guint i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_strfreev(options->links);
@@ -67,6 +60,27 @@ static gboolean cmd_calc_parse_speed(const char *name, const char *text, double 
     return cmd_calc_parse(UNITS_NUMBER, name, bare, value, error);
 }
 
+// FLOPs of a token with those of attention, which take the model's shape and a length.
+static gboolean cmd_calc_read_sequence(const CalcOptions *options, const ModelSpec *spec, CalcPrint *calc,
+                                       GError **error)
+{
+    if (options->sequence == NULL)
+        return TRUE;
+    if (spec == NULL)
+        return base_error_set(error, BASE_ERROR_USAGE, "--sequence",
+                              "found it with --params, wanted --model, whose shape attention depends on");
+    double sequence = 0;
+    if (!cmd_calc_parse(UNITS_COUNT, "--sequence", options->sequence, &sequence, error))
+        return FALSE;
+    if (sequence < 1 || sequence > (double)MODEL_SEQUENCE_MAX)
+        return base_error_set(error, BASE_ERROR_USAGE, "--sequence",
+                              "found %.0f, wanted 1 to %" G_GINT64_FORMAT, sequence,
+                              (gint64)MODEL_SEQUENCE_MAX);
+    calc->counting = MODEL_COUNT_6N_ATTENTION;
+    calc->flops_per_token = model_count_flops(spec, calc->counting, (gint64)sequence);
+    return TRUE;
+}
+
 static gboolean cmd_calc_read_parameters(const CalcOptions *options, CalcPrint *calc, GError **error)
 {
     if ((options->params == NULL) == (options->model == NULL))
@@ -76,13 +90,14 @@ static gboolean cmd_calc_read_parameters(const CalcOptions *options, CalcPrint *
     if (!cmd_calc_parse(UNITS_COUNT, "--params", options->params, &parameters, error))
         return FALSE;
     calc->parameters = (gint64)parameters;
+    g_autoptr(ModelSpec) spec = NULL;
     if (options->model != NULL) {
-        g_autoptr(ModelSpec) spec = model_spec_read(options->model, "--model", error);
+        spec = model_spec_read(options->model, "--model", error);
         if (spec == NULL)
             return FALSE;
         calc->parameters = model_count_parameters(spec);
     }
-    return TRUE;
+    return cmd_calc_read_sequence(options, spec, calc, error);
 }
 
 static gboolean cmd_calc_read_links(const CalcOptions *options, CalcPrint *calc, GError **error)
@@ -113,14 +128,8 @@ static gboolean cmd_calc_read_measured(const CalcOptions *options, CalcPrint *ca
         return FALSE;
     if (each >= 0)
         calc->measured = each * (double)calc->budget.gpus;
-    const double most = plan_budget_tokens_per_s(&calc->budget, 1);
-    if (calc->measured > most)
-        return base_error_set(
-            error, BASE_ERROR_USAGE, each >= 0 ? "--measured-per-gpu" : "--measured",
-            "found %.0f tokens/s on all GPUs together, which is %.4g %% of their peak; wanted at most "
-            "%.0f tokens/s",
-            calc->measured, 100 * plan_budget_mfu(&calc->budget, calc->measured), most);
-    return TRUE;
+    return plan_budget_check_measured(&calc->budget, calc->measured,
+                                      each >= 0 ? "--measured-per-gpu" : "--measured", error);
 }
 
 static gboolean cmd_calc_read(const CalcOptions *options, CalcPrint *calc, GError **error)
@@ -134,6 +143,8 @@ static gboolean cmd_calc_read(const CalcOptions *options, CalcPrint *calc, GErro
         return FALSE;
     plan_budget_init(&calc->budget, (double)calc->parameters, (gint64)gpus);
     PlanBudget *budget = &calc->budget;
+    if (calc->counting == MODEL_COUNT_6N_ATTENTION)
+        budget->flops_per_token = calc->flops_per_token;
     calc->card = 80.0 * 1073741824.0;
     if (!cmd_calc_parse(UNITS_COUNT, "--tokens", options->tokens, &budget->tokens, error) ||
         !cmd_calc_parse(UNITS_FLOPS, "--peak", options->peak, &budget->peak, error) ||
@@ -177,6 +188,8 @@ static int cmd_calc_run(int argc, char **argv, GError **error)
         {"latency", 0, 0, G_OPTION_ARG_STRING, &options.latency,
          "Latency of a message: '10 us' (default none)", "TIME"},
         {"tokens", 0, 0, G_OPTION_ARG_STRING, &options.tokens, "Tokens per GPU and step (default 4096)", "N"},
+        {"sequence", 0, 0, G_OPTION_ARG_STRING, &options.sequence,
+         "With --model: count attention too, at this length", "LEN"},
         {"peak", 0, 0, G_OPTION_ARG_STRING, &options.peak, "Peak of a GPU (default '989 TFLOP/s')", "FLOPS"},
         {"mfu", 0, 0, G_OPTION_ARG_STRING, &options.mfu,
          "MFU that compute sustains and you want (default 40%)", "FRACTION"},
@@ -193,7 +206,8 @@ static int cmd_calc_run(int argc, char **argv, GError **error)
     if (!options_parse(
             &COMMAND_CALC, entries,
             "Closed forms, nothing is simulated: data parallel, one ring all-reduce of 16-bit gradients, 6N\n"
-            "FLOPs a token. NVLink is sold by the sum of both directions and a ring sends on one: where a\n"
+            "FLOPs a token (with --sequence 6N+12LHQT). NVLink is sold by the sum of both directions and a "
+            "ring sends on one: where a\n"
             "bandwidth is known as one of the two, the other is worked out as well.",
             0, 0, &argc, &argv, error))
         return BASE_ERROR_USAGE;

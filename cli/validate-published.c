@@ -99,7 +99,11 @@ int validate_published_run(int argc, char **argv, GError **error)
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "Threads (default: one a core)", "N"},
         {0}};
-    if (!options_parse(&COMMAND_VALIDATE, entries, NULL, 0, 0, &argc, &argv, error))
+    static const char details[] =
+        "Published training runs. With a word instead ('stepline validate WORD --help' tells more):\n"
+        "collectives: measured collectives, by family of machines. buckets: gradient buckets as PyTorch formed them.\n"
+        "layers: published times of single layers. reports: questions of users whose answer is known.";
+    if (!options_parse(&COMMAND_VALIDATE, entries, details, 0, 0, &argc, &argv, error))
         return BASE_ERROR_USAGE;
     if (options.jobs < 1 || options.jobs > 256) {
         base_error_set(error, BASE_ERROR_USAGE, "--jobs", "found %d, wanted 1 to 256", options.jobs);

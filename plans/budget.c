@@ -43,6 +43,18 @@ gboolean plan_budget_check(const PlanBudget *budget, GError **error)
     return TRUE;
 }
 
+gboolean plan_budget_check_measured(const PlanBudget *budget, double tokens_per_s, const char *where,
+                                    GError **error)
+{
+    const double most = plan_budget_tokens_per_s(budget, 1);
+    if (!(tokens_per_s > most))
+        return TRUE;
+    return base_error_set(error, BASE_ERROR_USAGE, where,
+                          "found %.0f tokens/s on all GPUs together, which is %.4g %% of their peak; wanted "
+                          "at most %.0f tokens/s",
+                          tokens_per_s, 100 * plan_budget_mfu(budget, tokens_per_s), most);
+}
+
 double plan_budget_gradient_bytes(const PlanBudget *budget)
 {
     return 2 * budget->parameters;

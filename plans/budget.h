@@ -3,7 +3,8 @@
 //
 // Closed forms: data parallel over all GPUs, one ring all-reduce of 16-bit gradients at the end of the step,
 // nothing overlapped. FLOPs per token 6N: 2N forward, 4N backward (Kaplan et al., "Scaling laws for neural
-// language models", 2020, section 2.1). MFU: PaLM (Chowdhery et al., 2022), appendix B.
+// language models", 2020, section 2.1), unless flops_per_token says otherwise (models/count.h). MFU: PaLM
+// (Chowdhery et al., 2022), appendix B.
 #pragma once
 
 #include <glib.h>
@@ -24,6 +25,10 @@ void plan_budget_init(PlanBudget *budget, double parameters, gint64 gpus);
 // FALSE with a usage error for what makes no sense: no GPU, no parameters, an MFU of 0 or above 1, no tokens,
 // no peak, a negative latency, anything that is not finite.
 gboolean plan_budget_check(const PlanBudget *budget, GError **error);
+// FALSE with a usage error for a measured throughput (tokens per second, all GPUs together) that no run can
+// have: more than the GPUs' peak. where starts it.
+gboolean plan_budget_check_measured(const PlanBudget *budget, double tokens_per_s, const char *where,
+                                    GError **error);
 
 // Bytes of one whole gradient: 2 N (16 bits each).
 double plan_budget_gradient_bytes(const PlanBudget *budget);

@@ -8,6 +8,7 @@
 const char *const PLAN_DIMENSION_NAMES[] = {"tp", "cp", "dp", "pp", NULL};
 const char *const PLAN_RECOMPUTE_NAMES[] = {"none", "selective", "full", NULL};
 const char *const PLAN_GRADIENTS_NAMES[] = {"sharded", "whole", NULL};
+const char *const PLAN_COPIES_NAMES[] = {"every", "last", NULL};
 const char *const PLAN_BUCKETS_NAMES[] = {"torch", "megatron", NULL};
 
 void plan_init(Plan *plan)

@@ -37,6 +37,8 @@ typedef enum {
 
 extern const char *const PLAN_GRADIENTS_NAMES[]; // "sharded", "whole", NULL
 
+extern const char *const PLAN_COPIES_NAMES[]; // "every", "last", NULL: Plan.copies_last FALSE, TRUE
+
 typedef enum {
     PLAN_BUCKETS_TORCH,    // by bytes: first_bucket, then bucket (PyTorch's DDP)
     PLAN_BUCKETS_MEGATRON, // by parameters: max(40e6, 1e6 x data group) each; with pp > 1 one a chunk but on
@@ -68,6 +70,7 @@ typedef struct {
     guint32 shard; // ranks of the data group that share one copy (HSDP); dp x cp: all
     PlanGradients gradients;
     gboolean sync_every;     // gradients are reduced after every micro-batch, not once (no no_sync)
+    gboolean copies_last;    // with shard: the copies' shards are summed after the last micro-batch only
     gboolean overlap;        // reduce gradients while the backward pass runs
     gboolean overlap_gather; // ZeRO 1/2: gather parameters while the next forward pass runs
     gint64 gradient_bytes;   // of one parameter, as sent and kept (gradient_dtype)

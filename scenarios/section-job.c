@@ -127,10 +127,11 @@ static gboolean job_read_data(Plan *plan, Ini *ini, GError **error)
 {
     static const char *const dtypes[] = {"bf16", "fp16", "fp32", NULL};
     gint64 zero = plan->zero;
-    guint gradients = plan->gradients, dtype = 0;
+    guint gradients = plan->gradients, copies = plan->copies_last ? 1 : 0, dtype = 0;
     if (!ini_get_count(ini, "job", "zero", INI_OPTIONAL, 0, 3, &zero, error) ||
         !job_number(ini, "shard", 1, &plan->shard, error) ||
         !job_choice(ini, "gradients", PLAN_GRADIENTS_NAMES, &gradients, error) ||
+        !job_choice(ini, "copies", PLAN_COPIES_NAMES, &copies, error) ||
         !job_choice(ini, "gradient_dtype", dtypes, &dtype, error) ||
         !job_flag(ini, "sync_every", &plan->sync_every, error) ||
         !job_flag(ini, "overlap", &plan->overlap, error) ||
@@ -140,6 +141,7 @@ static gboolean job_read_data(Plan *plan, Ini *ini, GError **error)
         return FALSE;
     plan->zero = (int)zero;
     plan->gradients = (PlanGradients)gradients;
+    plan->copies_last = copies == 1;
     plan->gradient_bytes = dtype == 2 ? 4 : 2;
     return job_read_bucket(plan, ini, error);
 }
@@ -176,6 +178,7 @@ static gboolean job_check_meaning(const Plan *plan, Ini *ini, GError **error)
         {"scatter_gather", plan->pp > 1 && plan->tp > 1 && !plan->sp, "pp and tp above 1, and sp = no"},
         {"shard", plan->zero > 0, "zero = 1, 2 or 3"},
         {"gradients", plan->zero >= 2, "zero = 2 or 3"},
+        {"copies", plan->zero > 0 && plan->shard > 0, "zero = 1, 2 or 3 and shard"},
         {"overlap_gather", plan->zero == 1 || plan->zero == 2, "zero = 1 or 2"},
         {"prefetch", plan->zero == 3 || plan->offload_weights, "zero = 3 or offload_weights = yes"},
         {"limiter", plan->zero == 3 || plan->offload_weights, "zero = 3 or offload_weights = yes"},

@@ -113,7 +113,8 @@ gboolean lowering_reduces(const Lowering *lowering, const LowerChunk *chunk)
     return chunk->passes + 1 == plan->micro_batches || data_reduces_each(plan);
 }
 
-void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, guint32 after)
+void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, gboolean last_pass,
+                     guint32 after)
 {
     const Plan *plan = lowering->plan;
     const PlanBucket *own = &g_array_index(chunk->buckets, PlanBucket, bucket);
@@ -131,7 +132,7 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
     if (shard > 1) // its buffers are there all the time (plans/memory.h)
         id = lowering_join(lowering, LOWER_DP, kind, shard == data ? PLAN_GROUP_DATA : PLAN_GROUP_SHARD,
                            own->bytes, name, after);
-    if (shard < data)
+    if (shard < data && (last_pass || !plan->copies_last))
         lowering_join(lowering, LOWER_REPLICA, SIM_KIND_ALL_REDUCE, PLAN_GROUP_REPLICA,
                       (own->bytes + shard - 1) / shard, name, id == LOWER_NONE ? after : id);
     lowering->block = block;
@@ -140,11 +141,12 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
 void lowering_reduce_pass(Lowering *lowering, const LowerChunk *chunk)
 {
     const Plan *plan = lowering->plan;
-    gboolean last = chunk->passes == plan->micro_batches;
-    if (plan->overlap || last || !data_reduces_each(plan) || plan_data(plan) == 1)
+    if (chunk->passes == plan->micro_batches || !data_reduces_each(plan) || plan_data(plan) == 1)
         return;
-    for (guint32 i = 0; i < chunk->buckets->len; i++)
-        lowering_reduce(lowering, chunk, i, lowering->last);
+    for (guint32 i = 0; !plan->overlap && i < chunk->buckets->len; i++)
+        lowering_reduce(lowering, chunk, i, FALSE, lowering->last);
+    if (plan->overlap && plan->pp > 1)
+        return;
     lowering_wait(lowering, data_last(lowering, LOWER_DP));
     lowering_wait(lowering, data_last(lowering, LOWER_REPLICA));
 }
@@ -157,7 +159,7 @@ void lowering_reduce_late(Lowering *lowering)
     for (guint32 c = lowering->chunks->len; c-- > 0;) {
         const LowerChunk *chunk = lowering->chunks->pdata[c];
         for (guint32 i = 0; i < chunk->buckets->len; i++)
-            lowering_reduce(lowering, chunk, i, lowering->last);
+            lowering_reduce(lowering, chunk, i, TRUE, lowering->last);
     }
 }
 

@@ -263,7 +263,8 @@ static void pass_ready(Lowering *lowering, LowerChunk *chunk, const StepItem *it
                 done = next->share;
             }
             lowering_cut(lowering);
-            lowering_reduce(lowering, chunk, *bucket, lowering->last);
+            gboolean last = chunk->passes + 1 == lowering->plan->micro_batches;
+            lowering_reduce(lowering, chunk, *bucket, last, lowering->last);
         }
     if (done < 1)
         pass_share(lowering, item, start, done, 1);

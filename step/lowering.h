@@ -111,10 +111,11 @@ LowerChunk *lowering_chunk_new(const Lowering *lowering, guint32 chunk);
 void lowering_chunk_free(LowerChunk *chunk);
 // Whether this backward pass (counted in chunk->passes, not yet increased) reduces gradients.
 gboolean lowering_reduces(const Lowering *lowering, const LowerChunk *chunk);
-// Reduces a bucket that is ready after the operation id.
-void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, guint32 after);
-// With overlap = no: what a backward pass that is over (counted in chunk->passes) reduces, unless it is the
-// last; the next pass waits for it.
+// Reduces a bucket that is ready after the operation id; last_pass: of the last micro-batch's backward pass.
+void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket, gboolean last_pass,
+                     guint32 after);
+// A backward pass is over (counted in chunk->passes) and not the last: with overlap = no it reduces what it
+// has to now. The next pass waits for all it reduces, but in a pipeline with overlap.
 void lowering_reduce_pass(Lowering *lowering, const LowerChunk *chunk);
 // With overlap = no: what has not been reduced by the end.
 void lowering_reduce_late(Lowering *lowering);

@@ -129,6 +129,16 @@ check 2 "--ranks: means nothing for a sweep, only for a timeline" plot x.db swee
 check 2 "--lines: means nothing for a timeline" plot x.db timeline -o x.png --lines
 check 2 "--sweep: found 0, wanted 1 or more" plot x.db sweep -o x.png --sweep 0
 check 2 "--metric: found 'stepp_s'|did you mean 'step_s'?" plot x.db sweep -o x.png --metric stepp_s
+check 2 "found 0 words after 'stepline validate'" validate
+check 2 "validate: found 'reprots', wanted one of: collectives, buckets, layers, reports (did you mean 'reports'?)" validate reprots
+check 2 "validate reports: found --family, wanted: stepline validate reports" validate reports --family x
+check 2 "validate buckets: found --rows, wanted: stepline validate buckets" validate buckets --rows
+check 2 "validate layers: found --report" validate layers --report 1
+check 2 "--report: found no report '3'" validate reports --report 3
+check 2 "--family: found no row of 'x'" validate collectives --family x
+check 2 "--sequence: found it with --params, wanted --model" calc --params 7e9 --gpus 8 --sequence 4096
+check 2 "--sequence: found 0, wanted 1 to" calc --model gpt2 --gpus 8 --sequence 0
+check 2 "--measured-per-gpu: found 379500 tokens/s|which is 104.6 % of their peak" calc --model gpt2 --gpus 1 --sequence 1024 --measured-per-gpu 379500 --peak '312 TFLOP/s'
 check 1 "x.db: cannot be opened: No such file" plot x.db sweep -o x.png
 check 2 "found 0 words after 'stepline sweep', wanted: stepline sweep SCENARIO" sweep
 check 2 "found both --json and --csv" sweep links --json --csv

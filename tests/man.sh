@@ -169,6 +169,9 @@ collective --machine deck-nvlink-8 --size 1MB
 collective --machine dgx-h100 --ranks 16 --sizes 1KiB..4KiB
 fit old.txt --machine dgx-h100
 validate collectives --family h800-nvlink
+validate buckets
+validate layers
+validate reports --report 59
 calc --params 7e9 --gpus 8 --measured 30000
 memory --model gpt2 --dp 2
 tables primer

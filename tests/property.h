@@ -218,14 +218,16 @@ static inline void property_flops(const Property *property)
                   wanted);
 }
 
-// Bytes of the operations of a program that are of a kind and of the data group or its shards.
-static inline double property_data(const SimProgram *program, SimKind kind)
+// Bytes of the operations of a program that are of a kind and of the data group or its shards, or, with
+// copies, of the group of the shards' copies.
+static inline double property_data(const SimProgram *program, SimKind kind, gboolean copies)
 {
     double bytes = 0;
     for (guint32 id = 0; id < program->ops->len; id++) {
         const SimOp *op = sim_program_op(program, id);
         gboolean data = op->dimension == PLAN_GROUP_DATA || op->dimension == PLAN_GROUP_SHARD;
-        if (op->work == SIM_WORK_JOINT && op->kind == kind && data)
+        if (op->work == SIM_WORK_JOINT && op->kind == kind &&
+            (copies ? op->dimension == PLAN_GROUP_REPLICA : data))
             bytes += (double)op->bytes;
     }
     return bytes;
@@ -245,11 +247,18 @@ static inline void property_reduced(const Property *property)
             plan_memory_stage(plan, job->model, job->machine->device, job->framework, stage);
         double all = (double)memory.parameters;
         if (plan_data(plan) > 1 && (plan->zero == 0 || plan->shard > 1)) {
-            double found =
-                property_data(program, plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER);
+            double found = property_data(
+                program, plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER, FALSE);
             double wanted = passes * all * (double)plan->gradient_bytes;
             property_must(property, fabs(found - wanted) < 0.5, "stage %u reduces %.0f B, wanted %.0f", stage,
                           found, wanted);
+        }
+        if (plan->zero > 0 && plan->shard < plan_data(plan)) { // shards are rounded up to a byte
+            double times = plan->copies_last ? 1 : passes;
+            double found = property_data(program, SIM_KIND_ALL_REDUCE, TRUE);
+            double wanted = times * all * (double)plan->gradient_bytes / plan->shard;
+            property_must(property, found >= wanted - 0.5 && found <= wanted + (double)program->ops->len,
+                          "stage %u sums %.0f B of copies, wanted %.0f", stage, found, wanted);
         }
         if (plan->zero == 0 || plan->shard == 1)
             continue;
@@ -264,7 +273,7 @@ static inline void property_reduced(const Property *property)
         double tied = job->model->tied && plan->pp == 1 ? table : 0;
         if (plan->zero == 3 && (plan->reshard || plan->offload_weights))
             gathered = 2 * m * (all - head) + heads * (head + tied);
-        double found = property_data(program, SIM_KIND_ALL_GATHER);
+        double found = property_data(program, SIM_KIND_ALL_GATHER, FALSE);
         property_must(property, fabs(found - 2 * gathered) < 0.5, "stage %u gathers %.0f B, wanted %.0f",
                       stage, found, 2 * gathered);
     }

@@ -1,32 +1,8 @@
 // tests/test-plans-bucket.c: gradient buckets exactly as PyTorch forms them.
 #include "tests/check.h"
 
+#include "models/convnet.h"
 #include "plans/bucket.h"
-
-// Parameter counts of ResNet-18 in the order of registration (torchvision): 11,689,512 in all.
-static gint64 *resnet18(guint *n)
-{
-    g_autoptr(GArray) out = g_array_new(FALSE, FALSE, sizeof(gint64));
-    const gint64 stem[] = {64 * 3 * 49, 64, 64};
-    g_array_append_vals(out, stem, 3);
-    gint64 width_in = 64;
-    for (guint stage = 0; stage < 4; stage++) {
-        gint64 width = 64 << stage;
-        for (guint block = 0; block < 2; block++) {
-            const gint64 convs[] = {width * width_in * 9, width, width, width * width * 9, width, width};
-            g_array_append_vals(out, convs, 6);
-            if (width_in != width) {
-                const gint64 down[] = {width * width_in, width, width};
-                g_array_append_vals(out, down, 3);
-            }
-            width_in = width;
-        }
-    }
-    const gint64 head[] = {512 * 1000, 1000};
-    g_array_append_vals(out, head, 2);
-    *n = out->len;
-    return (gint64 *)(void *)g_array_free(g_steal_pointer(&out), FALSE);
-}
 
 // The bucket sizes that PyTorch printed (pytorch/pytorch#48880), fp32 gradients.
 static void test_resnet18(void **state)
@@ -38,12 +14,12 @@ static void test_resnet18(void **state)
         {G_GINT64_CONSTANT(25) << 20, {2052000, 28852224, 15853824}},
         {G_GINT64_CONSTANT(35) << 20, {2052000, 38297600, 6408448}},
     };
-    guint n = 0;
-    g_autofree gint64 *forward = resnet18(&n);
+    g_autoptr(GArray) forward = model_convnet_tensors(model_convnet_find("resnet-18", NULL, NULL));
+    guint n = forward->len;
     g_autofree gint64 *ready = g_new(gint64, n);
     gint64 sum = 0;
     for (guint i = 0; i < n; i++) {
-        ready[i] = 4 * forward[n - 1 - i];
+        ready[i] = 4 * g_array_index(forward, gint64, n - 1 - i);
         sum += ready[i];
     }
     assert_int_equal(sum, 46758048);

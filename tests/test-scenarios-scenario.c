@@ -130,7 +130,8 @@ static const char SPLIT[] =
     "[model]\nuse = llama3-8b\nsequence = 4096\n[machine]\nuse = dgx-h100\ngpus = 64\n"
     "[job]\ntp = 2\nsp = yes\ntp_overlap = 4\ncp = 2\ncp_balanced = no\npp = 4\norder = tp-cp-pp-dp\n"
     "batch = 64\nmicro_batch = 2\nschedule = interleaved\nchunks = 2\nlayers_first = 3\nlayers_last = 2\n"
-    "zero = 2\nshard = 4\ngradients = whole\ngradient_dtype = fp32\noverlap = no\noverlap_gather = yes\n"
+    "zero = 2\nshard = 4\ngradients = whole\ncopies = last\ngradient_dtype = fp32\noverlap = "
+    "no\noverlap_gather = yes\n"
     "buckets = megatron\nbucket = 40 MiB\nfirst_bucket = 2 MiB\nrecompute = full\nrecompute_every = 2\n"
     "offload_optimizer = yes\noffload_weights = yes\nprefetch = 3\nlimiter = no\noffload_activations = yes\n"
     "optimizer = adam-fp32\n"
@@ -152,6 +153,7 @@ static void test_split(void **state)
     assert_true(plan->schedule == &PIPE_INTERLEAVED && plan->chunks == 2);
     assert_true(plan->layers_first == 3 && plan->layers_last == 2);
     assert_true(plan->zero == 2 && plan->shard == 4 && plan->gradients == PLAN_GRADIENTS_WHOLE);
+    assert_true(plan->copies_last);
     assert_true(plan->gradient_bytes == 4 && !plan->overlap && plan->overlap_gather);
     assert_true(plan->buckets == PLAN_BUCKETS_MEGATRON && plan->bucket == 40 << 20);
     assert_true(plan->first_bucket == 2 << 20);
@@ -231,6 +233,8 @@ static void test_meaning(void **state)
         {{"job.pp=2", "job.scatter_gather=yes"}, "wanted pp and tp above 1, and sp = no"},
         {{"job.shard=4"}, "wanted zero = 1, 2 or 3"},
         {{"job.zero=1", "job.gradients=whole"}, "job.gradients: means nothing here, wanted zero = 2 or 3"},
+        {{"job.zero=3", "job.copies=last"},
+         "job.copies: means nothing here, wanted zero = 1, 2 or 3 and shard"},
         {{"job.zero=3", "job.overlap_gather=yes"}, "wanted zero = 1 or 2"},
         {{"job.zero=2", "job.prefetch=2"}, "wanted zero = 3 or offload_weights = yes"},
         {{"job.limiter=no"}, "wanted zero = 3 or offload_weights = yes"},

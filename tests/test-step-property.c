@@ -108,10 +108,13 @@ static void draw_data(Draw *draw, guint32 data)
     static const char *const gradients[] = {"sharded", "whole", NULL};
     guint32 zero = roll(draw, 4);
     say_number(draw, "zero", zero);
-    if (zero > 0 && data > 1 && often(draw))
+    gboolean shard = zero > 0 && data > 1 && often(draw);
+    if (shard)
         say_number(draw, "shard", data / 2);
     if (zero >= 2)
         word(draw, "gradients", gradients);
+    if (shard && often(draw))
+        say(draw, "copies", "last");
     if (often(draw))
         say(draw, "gradient_dtype", "fp32");
     if (seldom(draw))
