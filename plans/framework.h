@@ -22,6 +22,7 @@ typedef struct {
     double launch;     // seconds of the host a kernel (0: compiled or replayed as a whole, as XLA does)
     double attention;  // rate of attention over the chip's curve (another kernel than the curve's)
     double step;       // seconds of the host a step, once: zeroing, logging, the optimizer's bookkeeping
+    gboolean early_stop; // recomputing a layer ends where its last kept tensor is there: before its last GEMM
     double memory;     // what operators that touch memory reach in a step, over what they do timed alone
     double gemm;       // rate of its GEMMs over the chip's efficiency: the libraries of its years
     double update;     // bytes that its optimizer touches over those of a fused one
