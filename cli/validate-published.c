@@ -101,7 +101,8 @@ int validate_published_run(int argc, char **argv, GError **error)
         {0}};
     static const char details[] =
         "Published training runs. With a word instead ('stepline validate WORD --help' tells more):\n"
-        "collectives: measured collectives, by family of machines. buckets: gradient buckets as PyTorch formed them.\n"
+        "collectives: measured collectives, by family of machines. buckets: gradient buckets as PyTorch "
+        "formed them.\n"
         "layers: published times of single layers. reports: questions of users whose answer is known.";
     if (!options_parse(&COMMAND_VALIDATE, entries, details, 0, 0, &argc, &argv, error))
         return BASE_ERROR_USAGE;

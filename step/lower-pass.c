@@ -150,8 +150,8 @@ static gboolean pass_recomputes(const Lowering *lowering, const LowerChunk *chun
     return (block - MAX(chunk->first_block, 1)) % (guint32)plan->recompute_every == 0;
 }
 
-// How many items of a layer are repeated: all, or (PlanFramework.early_stop) those before the last GEMM, whose
-// output nobody keeps.
+// How many items of a layer are repeated: all, or (PlanFramework.early_stop) those before the last GEMM,
+// whose output nobody keeps.
 static guint pass_repeated(const Lowering *lowering, const GArray *items)
 {
     const PlanFramework *framework = lowering->job->framework;
