@@ -64,7 +64,8 @@ static int validate_run(int argc, char **argv, GError **error)
         {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
         {0}};
     static const char details[] =
-        "Without a word: published training runs (stepline validate --help). collectives: measured collectives, by family of machines. buckets: gradient buckets as PyTorch "
+        "Without a word: published training runs (stepline validate --help). collectives: measured "
+        "collectives, by family of machines. buckets: gradient buckets as PyTorch "
         "formed them.\n"
         "layers: published times of single layers. reports: questions of users whose answer is known.\n"
         "Of the last three the exit status is 3 where one disagrees.";

@@ -35,11 +35,11 @@ static gboolean fit_progress(gpointer user, guint done, guint all)
 
 static void fit_print_estimates(const PublishedFit *fit)
 {
-    printf("%-62s%8s%7s%9s%9s%18s%9s%6s\n", "constant", "prior", "+- %", "library", "fitted", "95 %",
+    printf("%-66s%8s%7s%9s%9s%20s%9s%6s\n", "constant", "prior", "+- %", "library", "fitted", "95 %",
            "effect", "rows");
     for (guint j = 0; j < fit->estimates->len; j++) {
         const PublishedEstimate *e = &g_array_index(fit->estimates, PublishedEstimate, j);
-        printf("%-62s%8.4g%7.0f%9.4g%9.4g%8.4g ..%7.4g%7.2f %%%6u%s\n", e->constant->where,
+        printf("%-66s%8.4g%7.0f%9.4g%9.4g  %8.4g ..%7.4g%7.2f %%%6u%s\n", e->constant->where,
                e->constant->prior, 100 * e->constant->sigma, e->before, e->value,
                e->value * exp(-1.96 * e->error), e->value * exp(1.96 * e->error), 100 * e->effect, e->rows,
                e->at_limit ? "  at the end of its range" : "");

@@ -46,6 +46,7 @@ static gboolean framework_fill(PlanFramework *framework, Ini *ini, GError **erro
     if (!ini_get_text(ini, section, "title", INI_REQUIRED, &framework->title, error) ||
         !ini_get_text(ini, section, "source", INI_REQUIRED, &framework->source, error) ||
         !ini_get_flag(ini, section, "flash", INI_REQUIRED, &framework->flash, error) ||
+        !ini_get_flag(ini, section, "early_stop", INI_OPTIONAL, &framework->early_stop, error) ||
         !ini_get_choice(ini, section, "kernel", INI_OPTIONAL, TOPO_ATTENTION_NAMES, &kernel, error) ||
         !framework_get(ini, section, "attention", UNITS_NUMBER, 0.01, 10, &framework->attention, error) ||
         !framework_get(ini, section, "launch", UNITS_TIME, 0, 1, &framework->launch, error) ||

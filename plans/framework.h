@@ -19,15 +19,16 @@ typedef struct {
     gboolean flash;                       // attention is one kernel that keeps no scores
     double bytes[MODEL_MEMORY_CLASSES];   // bytes touched over those of a fused operator, by class; 1: fused
     double kernels[MODEL_MEMORY_CLASSES]; // launches over those of a fused operator
-    double launch;     // seconds of the host a kernel (0: compiled or replayed as a whole, as XLA does)
-    double attention;  // rate of attention over the chip's curve (another kernel than the curve's)
-    double step;       // seconds of the host a step, once: zeroing, logging, the optimizer's bookkeeping
-    double memory;     // what operators that touch memory reach in a step, over what they do timed alone
-    double gemm;       // rate of its GEMMs over the chip's efficiency: the libraries of its years
-    double update;     // bytes that its optimizer touches over those of a fused one
-    double products;   // rate of attention's batched products over that of other GEMMs (without flash)
-    double accumulate; // bytes a parameter that a micro-batch moves beside its GEMMs to gather gradients:
-                       // adding to what is there, flattening, dividing
+    double launch;       // seconds of the host a kernel (0: compiled or replayed as a whole, as XLA does)
+    double attention;    // rate of attention over the chip's curve (another kernel than the curve's)
+    double step;         // seconds of the host a step, once: zeroing, logging, the optimizer's bookkeeping
+    gboolean early_stop; // recomputing a layer ends where its last kept tensor is there: before its last GEMM
+    double memory;       // what operators that touch memory reach in a step, over what they do timed alone
+    double gemm;         // rate of its GEMMs over the chip's efficiency: the libraries of its years
+    double update;       // bytes that its optimizer touches over those of a fused one
+    double products;     // rate of attention's batched products over that of other GEMMs (without flash)
+    double accumulate;   // bytes a parameter that a micro-batch moves beside its GEMMs to gather gradients:
+                         // adding to what is there, flattening, dividing
     TopoAttentionKernel kernel; // which of the chip's curves attention follows
 } PlanFramework;
 

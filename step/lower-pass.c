@@ -150,6 +150,19 @@ static gboolean pass_recomputes(const Lowering *lowering, const LowerChunk *chun
     return (block - MAX(chunk->first_block, 1)) % (guint32)plan->recompute_every == 0;
 }
 
+// How many items of a layer are repeated: all, or (PlanFramework.early_stop) those before the last GEMM,
+// whose output nobody keeps.
+static guint pass_repeated(const Lowering *lowering, const GArray *items)
+{
+    const PlanFramework *framework = lowering->job->framework;
+    if (framework == NULL || !framework->early_stop)
+        return items->len;
+    for (guint i = items->len; i-- > 0;)
+        if (g_array_index(items, StepItem, i).n_tensors > 0)
+            return i;
+    return items->len;
+}
+
 // Bytes that a block keeps between its two passes, and the logits among them.
 static gint64 pass_kept(const Lowering *lowering, const LowerChunk *chunk, guint32 block)
 {
@@ -297,7 +310,8 @@ void lowering_backward(Lowering *lowering, LowerChunk *chunk)
         if (block == head)
             lowering_effect(lowering, PLAN_MEMORY_LOGITS, FALSE, memory->logits_work);
         if (again) {
-            for (guint i = 0; i < items->len; i++)
+            guint end = pass_repeated(lowering, items);
+            for (guint i = 0; i < end; i++)
                 pass_item_forward(lowering, &g_array_index(items, StepItem, i));
             lowering_begin(lowering, SIM_KIND_BACKWARD, block);
         }
