@@ -9,9 +9,10 @@
 #include "cli/options.h"
 #include "plots/sweep.h"
 #include "plots/timeline.h"
+#include "plots/validation.h"
 
 typedef struct {
-    gint64 run, sweep; // G_MININT64: not given, which nobody types
+    gint64 run, sweep, validation; // G_MININT64: not given, which nobody types
     char *output, *ranks, *from, *to, *metric;
     gboolean lines;
 } PlotOptions;
@@ -46,13 +47,20 @@ static gboolean plot_draw_sweep(const char *database, const PlotOptions *options
     return plot_sweep_write(database, &what, options->output, shown, error);
 }
 
+static gboolean plot_draw_validation(const char *database, const PlotOptions *options, char **shown,
+                                     GError **error)
+{
+    return plot_validation_write(database, MAX(options->validation, 0), options->output, shown, error);
+}
+
 // A kind of picture, and the options that mean something only for it.
 typedef struct {
     const char *name;
     gboolean (*draw)(const char *database, const PlotOptions *options, char **shown, GError **error);
 } PlotKind;
 
-static const PlotKind KINDS[] = {{"timeline", plot_draw_timeline}, {"sweep", plot_draw_sweep}};
+static const PlotKind KINDS[] = {
+    {"timeline", plot_draw_timeline}, {"sweep", plot_draw_sweep}, {"validation", plot_draw_validation}};
 
 static const PlotKind *plot_find(const char *name, GError **error)
 {
@@ -63,8 +71,8 @@ static const PlotKind *plot_find(const char *name, GError **error)
             return &KINDS[i];
     }
     g_autofree char *kind = base_error_quote(name), *hint = suggest_hint(name, names);
-    base_error_set(error, BASE_ERROR_USAGE, NULL, "unknown kind of picture '%s'%s, wanted: timeline or sweep",
-                   kind, hint);
+    base_error_set(error, BASE_ERROR_USAGE, NULL,
+                   "unknown kind of picture '%s'%s, wanted: timeline, sweep or validation", kind, hint);
     return NULL;
 }
 
@@ -81,6 +89,7 @@ static gboolean plot_check_options(const PlotKind *kind, const PlotOptions *opti
         {"--sweep", "sweep", options->sweep != G_MININT64},
         {"--metric", "sweep", options->metric != NULL},
         {"--lines", "sweep", options->lines},
+        {"--validation", "validation", options->validation != G_MININT64},
     };
     for (guint i = 0; i < G_N_ELEMENTS(given); i++)
         if (given[i].given && strcmp(given[i].kind, kind->name) != 0)
@@ -89,18 +98,18 @@ static gboolean plot_check_options(const PlotKind *kind, const PlotOptions *opti
     if (options->output == NULL)
         return base_error_set(error, BASE_ERROR_USAGE, NULL,
                               "-o: found none, wanted a picture to write (.png or .svg)");
-    const gint64 ids[] = {options->run, options->sweep};
+    const gint64 ids[] = {options->run, options->sweep, options->validation};
+    static const char *const words[] = {"--run", "--sweep", "--validation"};
     for (guint i = 0; i < G_N_ELEMENTS(ids); i++)
         if (ids[i] < 1 && ids[i] != G_MININT64)
             return base_error_set(error, BASE_ERROR_USAGE, NULL,
-                                  "%s: found %" G_GINT64_FORMAT ", wanted 1 or more",
-                                  i == 0 ? "--run" : "--sweep", ids[i]);
+                                  "%s: found %" G_GINT64_FORMAT ", wanted 1 or more", words[i], ids[i]);
     return TRUE;
 }
 
 static int plot_run_command(int argc, char **argv, GError **error)
 {
-    g_auto(PlotOptions) options = {.run = G_MININT64, .sweep = G_MININT64};
+    g_auto(PlotOptions) options = {.run = G_MININT64, .sweep = G_MININT64, .validation = G_MININT64};
     const GOptionEntry entries[] = {
         {"output", 'o', 0, G_OPTION_ARG_FILENAME, &options.output, "Picture to write: .png or .svg", "FILE"},
         {"run", 0, 0, G_OPTION_ARG_INT64, &options.run,
@@ -114,12 +123,14 @@ static int plot_run_command(int argc, char **argv, GError **error)
         {"metric", 0, 0, G_OPTION_ARG_STRING, &options.metric,
          "sweep: number to draw, a key of 'stepline sweep --json' (default: step_s)", "NAME"},
         {"lines", 0, 0, G_OPTION_ARG_NONE, &options.lines, "sweep: lines also for two axes of numbers", NULL},
+        {"validation", 0, 0, G_OPTION_ARG_INT64, &options.validation, "validation: which (default: the last)",
+         "N"},
         {0},
     };
     if (!options_parse(
             &COMMAND_PLOT, entries,
             "Kinds of picture: timeline (lanes of ranks and streams over time), sweep (a number over\n"
-            "the axes of 'stepline sweep').",
+            "the axes of 'stepline sweep'), validation (simulated against published steps).",
             2, 2, &argc, &argv, error))
         return BASE_ERROR_USAGE;
     const PlotKind *kind = plot_find(argv[2], error);
@@ -134,7 +145,7 @@ static int plot_run_command(int argc, char **argv, GError **error)
 
 const Command COMMAND_PLOT = {
     .name = "plot",
-    .usage = "DB timeline|sweep -o FILE.(png|svg) [OPTION...]",
-    .summary = "Draw a run or a sweep from its timeline file",
+    .usage = "DB timeline|sweep|validation -o FILE.(png|svg) [OPTION...]",
+    .summary = "Draw a run, a sweep or a validation from its timeline file",
     .run = plot_run_command,
 };

@@ -10,9 +10,11 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/published-print.h"
+#include "published/store.h"
+#include "timeline/store.h"
 
 typedef struct {
-    char *points, *models, *run;
+    char *points, *models, *run, *db;
     gboolean rows, families, csv, json;
     int jobs;
 } ValidateOptions;
@@ -22,6 +24,7 @@ static void validate_options_clear(ValidateOptions *options)
     g_free(options->points);
     g_free(options->models);
     g_free(options->run);
+    g_free(options->db);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ValidateOptions, validate_options_clear)
 
@@ -57,8 +60,11 @@ static int validate_print_run(const char *id, const GPtrArray *runs, GHashTable 
     return BASE_ERROR_USAGE;
 }
 
-static int validate_simulate(const ValidateOptions *options, const GPtrArray *runs, GHashTable *models)
+static int validate_simulate(const ValidateOptions *options, const GPtrArray *runs, GHashTable *models,
+                             GError **error)
 {
+    if (options->db != NULL && !timeline_store_check(options->db, error))
+        return BASE_ERROR_FAILED;
     g_autoptr(GPtrArray) cases = published_cases(runs, models);
     Progress progress;
     progress_init(&progress);
@@ -66,6 +72,8 @@ static int validate_simulate(const ValidateOptions *options, const GPtrArray *ru
     for (guint i = 0; i < cases->len; i++)
         published_range(cases->pdata[i], models);
     progress_clear(&progress);
+    if (options->db != NULL && !published_store(options->db, cases, error))
+        return BASE_ERROR_FAILED;
     if (options->json) {
         options_print_json(published_print_json(cases));
         return 0;
@@ -97,6 +105,7 @@ int validate_published_run(int argc, char **argv, GError **error)
          "Print one run as a scenario, and what is assumed of it", "ID"},
         {"csv", 0, 0, G_OPTION_ARG_NONE, &options.csv, "Print every row as CSV", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
+        {"db", 0, 0, G_OPTION_ARG_FILENAME, &options.db, "Add every row to this database", "FILE"},
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "Threads (default: one a core)", "N"},
         {0}};
     static const char details[] =
@@ -116,5 +125,5 @@ int validate_published_run(int argc, char **argv, GError **error)
     if (models == NULL || (options.models != NULL && !published_models_read(models, options.models, error)))
         return BASE_ERROR_FAILED;
     return options.run != NULL ? validate_print_run(options.run, runs, models, error)
-                               : validate_simulate(&options, runs, models);
+                               : validate_simulate(&options, runs, models, error);
 }

@@ -128,6 +128,10 @@ check 2 "--sweep: means nothing for a timeline, only for a sweep" plot x.db time
 check 2 "--ranks: means nothing for a sweep, only for a timeline" plot x.db sweep -o x.png --ranks 1
 check 2 "--lines: means nothing for a timeline" plot x.db timeline -o x.png --lines
 check 2 "--sweep: found 0, wanted 1 or more" plot x.db sweep -o x.png --sweep 0
+check 2 "--validation: found -1, wanted 1 or more" plot x.db validation -o x.png --validation -1
+check 2 "--validation: means nothing for a sweep, only for a validation" plot x.db sweep -o x.png --validation 1
+check 1 "x.db: cannot be opened: No such file" plot x.db validation -o x.png
+check 1 "nowhere/x.db: cannot be made: No such file" validate --db nowhere/x.db
 check 2 "--metric: found 'stepp_s'|did you mean 'step_s'?" plot x.db sweep -o x.png --metric stepp_s
 check 2 "found 0 words after 'stepline validate'" validate
 check 2 "validate: found 'reprots', wanted one of: collectives, buckets, layers, reports (did you mean 'reports'?)" validate reprots

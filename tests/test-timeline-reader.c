@@ -148,6 +148,7 @@ static void test_refusals(void **state)
         {"DROP TABLE lane; CREATE VIRTUAL TABLE lane USING rtree (id, a, b)", "without all its tables"},
         {"PRAGMA application_id = 5", "another program (application_id 5)"},
         {"PRAGMA user_version = 7", "newer stepline (version 7)"},
+        {"PRAGMA user_version = 2", "older stepline (version 2), wanted version 3: a new file"},
         {"PRAGMA user_version = -7", "without all its tables"},
         {"ALTER TABLE run RENAME COLUMN mfu TO gone", "no such column: mfu"},
         {"DELETE FROM run", "found no run"},

@@ -92,7 +92,7 @@ static void test_contents(void **state)
         {"SELECT name || round(exposed_ms, 2) FROM exposed_by_operation", "bucket 225 all-reduce11.58"},
         {"SELECT round(utilisation, 3) FROM busiest_links LIMIT 1", "0.324"},
         {"SELECT round(total_ms, 2) FROM time_by_kind WHERE rank = 41 AND kind = 'all_reduce'", "541.46"},
-        {"PRAGMA user_version", "2"},
+        {"PRAGMA user_version", "3"},
         {"PRAGMA integrity_check", "ok"},
         {"PRAGMA foreign_key_check", NULL},
     };
@@ -148,10 +148,10 @@ static void test_refusals(void **state)
     assert_true(g_file_set_contents(short_file, "abc", -1, NULL));
     make_foreign(foreign, "CREATE TABLE run (id INTEGER)");
     make_foreign(
-        newer, "PRAGMA application_id = 1937010796; PRAGMA user_version = 3; CREATE TABLE run (id INTEGER)");
+        newer, "PRAGMA application_id = 1937010796; PRAGMA user_version = 4; CREATE TABLE run (id INTEGER)");
     make_foreign(
         partial,
-        "PRAGMA application_id = 1937010796; PRAGMA user_version = 2; CREATE TABLE run (id INTEGER)");
+        "PRAGMA application_id = 1937010796; PRAGMA user_version = 3; CREATE TABLE run (id INTEGER)");
     g_autofree char *nowhere = g_build_filename(folder, "no", "such.db", NULL);
     g_autofree char *under_file = g_build_filename(text, "x.db", NULL);
     const struct {
@@ -163,7 +163,7 @@ static void test_refusals(void **state)
         {text, "found a file that is no SQLite database"},
         {short_file, "found a file that is no SQLite database"},
         {foreign, "found a database of another program (application_id 0)"},
-        {newer, "found a timeline of a newer stepline (version 3), wanted version 2"},
+        {newer, "found a timeline of a newer stepline (version 4), wanted version 3"},
         {partial, "found a timeline without all its tables"},
         {nowhere, "cannot be made: No such file or directory"},
         {under_file, "cannot be opened"},

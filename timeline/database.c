@@ -9,7 +9,7 @@
 
 enum {
     DATABASE_ID = 0x7374706c, // "stpl"; as in schema.sql
-    DATABASE_VERSION = 2,     // as in schema.sql
+    DATABASE_VERSION = 3,     // as in schema.sql
     DATABASE_WAIT_MS = 120000,
 };
 
@@ -153,7 +153,7 @@ gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *
             database, path,
             "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name "
             "IN ('run', 'metric', 'assumption', 'lane', 'span', 'link_use', 'exposure', 'memory', "
-            "'sweep', 'point')",
+            "'sweep', 'point', 'published')",
             &tables, error))
         return FALSE;
     if (empty != NULL)
@@ -176,7 +176,7 @@ gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *
                               "found a timeline of an older stepline (version %" G_GINT64_FORMAT
                               "), wanted version %d: a new file",
                               version, DATABASE_VERSION);
-    if (version < DATABASE_VERSION || tables != 10)
+    if (version < DATABASE_VERSION || tables != 11)
         return base_error_set(error, BASE_ERROR_FAILED, path,
                               "found a timeline without all its tables, wanted version %d", DATABASE_VERSION);
     return TRUE;

@@ -1,13 +1,13 @@
 -- timeline/schema.sql: what a run of stepline leaves behind, for anyone with the sqlite3 shell.
 --
--- One file holds any number of runs; every table's first column says which. Times are whole picoseconds (ps,
+-- One file holds any number of runs; the first column of a table of runs says which. Times are whole picoseconds (ps,
 -- 1e-12 s) from the start of the step, sizes whole bytes, rates per second, shares fractions of one. A text column
 -- holds names as the program prints them. NULL means "does not apply". The views at the end answer the usual
 -- questions in milliseconds. Spans have no secondary index, so that a run is stored quickly; where one is wanted:
 -- CREATE INDEX span_by_time ON span (run, t0_ps);
 
 PRAGMA application_id = 1937010796; -- "stpl", so that 'file' and we know whose database it is
-PRAGMA user_version = 2;            -- of this schema; a program refuses any other
+PRAGMA user_version = 3;            -- of this schema; a program refuses any other
 
 -- One row a run: what was run, and its summary.
 CREATE TABLE run (
@@ -140,6 +140,37 @@ CREATE TABLE point (
     PRIMARY KEY (sweep, id)
 ) WITHOUT ROWID;
 CREATE INDEX point_by_hash ON point (hash);
+
+-- Published training runs beside simulated ones, as 'stepline validate' leaves them: all that it was asked for in one
+-- transaction, a row each.
+CREATE TABLE published (
+    validation  INTEGER NOT NULL, -- 1, 2, ... in the order of writing: which of them
+    id          INTEGER NOT NULL, -- its place in the table of published runs, from 0
+    created     TEXT NOT NULL,    -- when it was written, UTC
+    version     TEXT NOT NULL,    -- of stepline
+    name        TEXT NOT NULL,    -- of the published run: 'stepline validate --run NAME' prints its scenario
+    source      TEXT NOT NULL,    -- who published it, in a word: "palm"
+    model       TEXT NOT NULL,    -- as published; chip, precision likewise
+    chip        TEXT NOT NULL,
+    precision   TEXT NOT NULL,
+    gpus        INTEGER NOT NULL,
+    split       TEXT NOT NULL,    -- calib: constants may be fitted to it; headline: none ever is
+    framework   TEXT,             -- that stands for its own; NULL: it cannot be run
+    machine     TEXT,             -- of the library, likewise
+    published_s REAL,             -- length of its step, printed or from its own formula; NULL: neither
+    simulated_s REAL,             -- NULL, as all that follow: not simulated, for the reason at the end
+    low_s       REAL,             -- range of simulated_s over what is not published; NULL: all that matters is
+    high_s      REAL,
+    mfu         REAL,             -- attention counted in full, fraction of peak
+    hfu         REAL,             -- the same with recomputed FLOPs
+    compute_s   REAL,             -- of the rank that finishes last; this and the next three sum to its step
+    exposed_s   REAL,             -- communication that no compute covers
+    bubble_s    REAL,             -- of the pipeline
+    rest_s      REAL,             -- launches and loading
+    peak_bytes  REAL,             -- memory of the fullest stage
+    reason      TEXT,             -- why it was not simulated; NULL: it was
+    PRIMARY KEY (validation, id)
+) WITHOUT ROWID;
 
 -- Points with what came out of them.
 CREATE VIEW sweep_point AS
