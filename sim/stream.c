@@ -17,6 +17,18 @@ static void sim_streams_ended(gpointer owner, const SimEvent *event)
         sim_streams_end(streams, event->a, event->b);
 }
 
+// The id of the operation that comes after those of a rank's stream that have ended; G_MAXUINT32: it is
+// through.
+static guint32 sim_streams_next(const SimStreams *streams, guint32 rank, guint32 stream)
+{
+    const SimProgram *program = sim_streams_program(streams, rank);
+    if (stream >= sim_program_streams(program))
+        return G_MAXUINT32;
+    const GArray *order = program->order->pdata[stream];
+    guint32 position = sim_streams_lane(streams, rank, stream)->ended;
+    return position < order->len ? ((const guint32 *)(const void *)order->data)[position] : G_MAXUINT32;
+}
+
 void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *const *programs,
                       const guint32 *runs, guint32 ranks, SimTrace *trace, SimJoin join, gpointer user)
 {
@@ -35,8 +47,12 @@ void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *
     g_assert(streams->width > 0 && streams->width < 256);
     streams->lanes = g_new0(SimLane, (gsize)ranks * streams->width);
     streams->moving = g_new0(guint32, ranks);
-    for (gsize i = 0; i < (gsize)ranks * streams->width; i++)
-        streams->lanes[i].started = -1;
+    for (guint32 rank = 0; rank < ranks; rank++)
+        for (guint32 stream = 0; stream < streams->width; stream++) {
+            SimLane *lane = sim_streams_lane(streams, rank, stream);
+            lane->started = -1;
+            lane->at = sim_streams_next(streams, rank, stream);
+        }
     sim_engine_handle(engine, SIM_HANDLER_TASK, sim_streams_ended, streams);
 }
 
@@ -45,27 +61,6 @@ void sim_streams_clear(SimStreams *streams)
     g_free(streams->lanes);
     g_free(streams->moving);
     memset(streams, 0, sizeof *streams);
-}
-
-// The id of the operation that a rank's stream is at; G_MAXUINT32: it is through.
-static guint32 sim_streams_at(const SimStreams *streams, guint32 rank, guint32 stream)
-{
-    const SimProgram *program = sim_streams_program(streams, rank);
-    if (stream >= sim_program_streams(program))
-        return G_MAXUINT32;
-    const GArray *order = program->order->pdata[stream];
-    guint32 position = sim_streams_lane(streams, rank, stream)->ended;
-    return position < order->len ? ((const guint32 *)(const void *)order->data)[position] : G_MAXUINT32;
-}
-
-static gboolean sim_streams_ready(const SimStreams *streams, guint32 rank, const SimOp *op)
-{
-    const SimWait *waits = (const SimWait *)(const void *)sim_streams_program(streams, rank)->waits->data;
-    const SimLane *lanes = sim_streams_lane(streams, rank, 0);
-    for (guint32 i = op->first_wait; i < op->first_wait + op->n_waits; i++)
-        if (lanes[waits[i].stream].ended < waits[i].count)
-            return FALSE;
-    return TRUE;
 }
 
 // Pushes the end of a timed operation, given the work that it has left now.
@@ -83,28 +78,40 @@ static void sim_streams_push(SimStreams *streams, guint32 rank, guint32 stream, 
     sim_engine_push(streams->engine, &end);
 }
 
-static void sim_streams_try(SimStreams *streams, guint32 rank, guint32 stream)
+// Starts the operation that comes next.
+static void sim_streams_begin(SimStreams *streams, guint32 rank, guint32 stream, const SimOp *op)
 {
     SimLane *lane = sim_streams_lane(streams, rank, stream);
-    if (lane->started >= 0)
-        return;
-    guint32 id = sim_streams_at(streams, rank, stream);
-    if (id == G_MAXUINT32)
-        return;
-    const SimOp *op = sim_program_op(sim_streams_program(streams, rank), id);
-    if (!sim_streams_ready(streams, rank, op))
-        return;
     lane->started = streams->engine->now;
     if (op->work == SIM_WORK_JOINT) {
-        streams->join(streams->user, rank, id);
+        streams->join(streams->user, rank, lane->at);
         return;
     }
     lane->left = op->duration;
     if (streams->scale != NULL)
         lane->left =
-            (Ps)(((__int128)op->duration * streams->scale(streams->scale_user, rank, id) + 999999) / 1000000);
+            (Ps)(((__int128)op->duration * streams->scale(streams->scale_user, rank, lane->at) + 999999) /
+                 1000000);
     lane->since = streams->engine->now;
     sim_streams_push(streams, rank, stream, op->slow);
+}
+
+// Starts the operation that comes next, if it waits for nothing. A wait that stands in the way is kept, so
+// that until it is over the lanes tell: programs are far larger than a cache.
+static inline void sim_streams_try(SimStreams *streams, guint32 rank, guint32 stream)
+{
+    SimLane *lanes = sim_streams_lane(streams, rank, 0), *lane = &lanes[stream];
+    if (lane->started >= 0 || lane->at == G_MAXUINT32 || lanes[lane->waits.stream].ended < lane->waits.count)
+        return;
+    const SimProgram *program = sim_streams_program(streams, rank);
+    const SimOp *op = sim_program_op(program, lane->at);
+    const SimWait *waits = (const SimWait *)(const void *)program->waits->data + op->first_wait;
+    for (guint32 i = 0; i < op->n_waits; i++)
+        if (lanes[waits[i].stream].ended < waits[i].count) {
+            lane->waits = waits[i];
+            return;
+        }
+    sim_streams_begin(streams, rank, stream, op);
 }
 
 void sim_streams_start(SimStreams *streams)
@@ -121,8 +128,7 @@ static void sim_streams_repace(SimStreams *streams, guint32 rank, gboolean was_s
         SimLane *lane = sim_streams_lane(streams, rank, stream);
         if (lane->started < 0)
             continue;
-        const SimOp *op =
-            sim_program_op(sim_streams_program(streams, rank), sim_streams_at(streams, rank, stream));
+        const SimOp *op = sim_program_op(sim_streams_program(streams, rank), lane->at);
         if (op->work != SIM_WORK_TIMED || op->slow == 0)
             continue;
         Ps elapsed = streams->engine->now - lane->since;
@@ -146,10 +152,11 @@ void sim_streams_end(SimStreams *streams, guint32 rank, guint32 stream)
 {
     SimLane *lane = sim_streams_lane(streams, rank, stream);
     g_assert(lane->started >= 0);
-    guint32 id = sim_streams_at(streams, rank, stream);
-    sim_trace_add(streams->trace, rank, id, lane->started, streams->engine->now);
+    sim_trace_add(streams->trace, rank, lane->at, lane->started, streams->engine->now);
     lane->started = -1;
     lane->ended++;
+    lane->at = sim_streams_next(streams, rank, stream);
+    lane->waits = (SimWait){0};
     streams->left--;
     if (lane->moving) {
         lane->moving = FALSE;
@@ -169,13 +176,12 @@ char *sim_streams_stuck(const SimStreams *streams)
     guint named = 0;
     for (guint32 rank = 0; rank < streams->ranks; rank++) {
         for (guint32 stream = 0; stream < streams->width && named < NAMED; stream++) {
-            guint32 id = sim_streams_at(streams, rank, stream);
-            if (id == G_MAXUINT32)
-                continue;
             const SimLane *lane = sim_streams_lane(streams, rank, stream);
+            if (lane->at == G_MAXUINT32)
+                continue;
             g_string_append_printf(out, "%srank %u %s '%s'", named == 0 ? "" : ", ", rank,
                                    lane->started >= 0 ? "is in" : "waits before",
-                                   sim_program_op(sim_streams_program(streams, rank), id)->name);
+                                   sim_program_op(sim_streams_program(streams, rank), lane->at)->name);
             named++;
         }
     }

@@ -28,6 +28,8 @@ typedef struct {
     Ps since;           //
     guint32 ended;      // operations that have ended
     guint32 generation; // of its pending event; older ones are void
+    guint32 at;         // id of the operation that runs or comes next, G_MAXUINT32: none
+    SimWait waits;      // the next operation cannot start before this, as far as is known
     gboolean moving;    // a joint operation that has begun to move
 } SimLane;
 

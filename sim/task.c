@@ -30,14 +30,21 @@ SimClass sim_kind_class(SimKind kind)
     return SIM_CLASS_COMMUNICATION;
 }
 
-SimProgram *sim_program_new(void)
+// An array with room for as many elements as another has.
+static GArray *program_array(guint size, const GArray *like)
+{
+    guint more = 64; // programs of neighbouring stages differ by a few operations
+    return g_array_sized_new(FALSE, FALSE, size, like == NULL ? 0 : MIN(like->len, G_MAXINT32) + more);
+}
+
+SimProgram *sim_program_new(const SimProgram *like)
 {
     SimProgram *program = g_new0(SimProgram, 1);
     program->streams = g_ptr_array_new_with_free_func(g_free);
-    program->ops = g_array_new(FALSE, FALSE, sizeof(SimOp));
+    program->ops = program_array(sizeof(SimOp), like == NULL ? NULL : like->ops);
     program->names = g_string_chunk_new(4096);
-    program->waits = g_array_new(FALSE, FALSE, sizeof(SimWait));
-    program->effects = g_array_new(FALSE, FALSE, sizeof(SimEffect));
+    program->waits = program_array(sizeof(SimWait), like == NULL ? NULL : like->waits);
+    program->effects = program_array(sizeof(SimEffect), like == NULL ? NULL : like->effects);
     program->order = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     return program;
 }
@@ -62,6 +69,11 @@ guint32 sim_program_add_stream(SimProgram *program, const char *name)
     return program->streams->len - 1;
 }
 
+const char *sim_program_name(SimProgram *program, const char *text)
+{
+    return g_string_chunk_insert(program->names, text);
+}
+
 guint32 sim_program_add(SimProgram *program, const SimOp *op)
 {
     g_assert(op->stream < program->streams->len && op->duration >= 0);
@@ -73,7 +85,6 @@ guint32 sim_program_add(SimProgram *program, const SimOp *op)
     own.n_waits = 0;
     own.first_effect = program->effects->len;
     own.n_effects = 0;
-    own.name = g_string_chunk_insert_const(program->names, op->name);
     g_array_append_val(program->ops, own);
     g_array_append_val(order, id);
     return id;

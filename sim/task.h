@@ -66,7 +66,7 @@ typedef struct {
     guint32 n_waits;      //
     guint32 first_effect; // on memory: effects[first_effect ..]
     guint32 n_effects;    //
-    const char *name;     // borrowed from the program: "layer 31 backward"
+    const char *name;     // lives as long as the program: "layer 31 backward"
 } SimOp;
 
 typedef struct {
@@ -85,17 +85,21 @@ typedef struct {
     GArray *ops;         // of SimOp, in the order in which they were added
     GArray *waits;       // of SimWait
     GArray *effects;     // of SimEffect
-    GStringChunk *names; // of operations, each text once; owned
+    GStringChunk *names; // of operations; owned
     GPtrArray *order;    // of GArray * of guint32: the op ids of each stream, in order
 } SimProgram;
 
-SimProgram *sim_program_new(void);
+// like (may be NULL): a program of about the same length, for which room is taken at once.
+SimProgram *sim_program_new(const SimProgram *like);
 void sim_program_free(SimProgram *program);
 G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimProgram, sim_program_free)
 
 // Adds a stream; returns its index.
 guint32 sim_program_add_stream(SimProgram *program, const char *name);
-// Appends op (its name is copied; position and waits are filled in) to its stream; returns its id.
+// A text that lives as long as the program.
+const char *sim_program_name(SimProgram *program, const char *text);
+// Appends op (position and waits are filled in) to its stream; returns its id. Its name is a literal or from
+// sim_program_name.
 guint32 sim_program_add(SimProgram *program, const SimOp *op);
 // The operation added last waits until op id has ended (and with it all before it on its stream).
 void sim_program_wait(SimProgram *program, guint32 id);

@@ -119,12 +119,15 @@ void lowering_reduce(Lowering *lowering, const LowerChunk *chunk, guint32 bucket
     const Plan *plan = lowering->plan;
     const PlanBucket *own = &g_array_index(chunk->buckets, PlanBucket, bucket);
     guint32 data = plan_data(plan), shard = data_shard(plan);
-    g_autofree char *first = lowering_name(lowering, g_array_index(chunk->of, guint32, own->first), "");
-    g_autofree char *last = lowering_name(lowering, g_array_index(chunk->of, guint32, own->last), "");
+    const char *first =
+        lowering_name(lowering, g_array_index(chunk->of, guint32, own->first), LOWER_NAME_PLAIN);
+    const char *last =
+        lowering_name(lowering, g_array_index(chunk->of, guint32, own->last), LOWER_NAME_PLAIN);
     guint32 number = ++lowering->buckets;
-    g_autofree char *name = strcmp(first, last) == 0
+    g_autofree char *text = strcmp(first, last) == 0
                                 ? g_strdup_printf("bucket %u (%s)", number, first)
                                 : g_strdup_printf("bucket %u (%s to %s)", number, first, last);
+    const char *name = sim_program_name(lowering->program, text);
     SimKind kind = plan->zero == 0 ? SIM_KIND_ALL_REDUCE : SIM_KIND_REDUCE_SCATTER;
     guint32 block = lowering->block;
     lowering->block = g_array_index(chunk->of, guint32, own->last);
@@ -169,7 +172,7 @@ static guint32 data_gather(Lowering *lowering, const LowerChunk *chunk, guint32 
     const Plan *plan = lowering->plan;
     const PlanBucket *own = &g_array_index(chunk->buckets, PlanBucket, bucket);
     lowering->block = g_array_index(chunk->of, guint32, own->last);
-    g_autofree char *name = lowering_name(lowering, lowering->block, "weights");
+    const char *name = lowering_name(lowering, lowering->block, LOWER_NAME_WEIGHTS);
     guint32 group = plan->shard == plan_data(plan) ? PLAN_GROUP_DATA : PLAN_GROUP_SHARD;
     return lowering_join(lowering, LOWER_DP, SIM_KIND_ALL_GATHER, group,
                          own->bytes / plan->gradient_bytes * 2, name, after);

@@ -28,14 +28,21 @@ guint32 lowering_stream(Lowering *lowering, LowerStream stream)
     return lowering->streams[stream];
 }
 
-char *lowering_name(const Lowering *lowering, guint32 block, const char *what)
+const char *lowering_name(Lowering *lowering, guint32 block, guint what)
 {
-    const char *gap = what[0] == '\0' ? "" : " ";
-    if (block == 0)
-        return g_strdup_printf("embedding%s%s", gap, what);
-    if (block == lowering->job->model->layers + 1)
-        return g_strdup_printf("head%s%s", gap, what);
-    return g_strdup_printf("layer %u%s%s", block - 1, gap, what);
+    const char **name = &lowering->names[(gsize)block * LOWER_NAMES + what];
+    if (*name != NULL)
+        return *name;
+    const char *after = what == LOWER_NAME_PLAIN         ? ""
+                        : what == LOWER_NAME_WEIGHTS     ? " weights"
+                        : what == LOWER_NAME_ACTIVATIONS ? " activations"
+                                                         : NULL;
+    g_autofree char *kind = after == NULL ? g_strdup_printf(" %s", SIM_KIND_NAMES[what]) : g_strdup(after);
+    gboolean head = block == lowering->job->model->layers + 1;
+    g_autofree char *text = block == 0 || head ? g_strdup_printf("%s%s", head ? "head" : "embedding", kind)
+                                               : g_strdup_printf("layer %u%s", block - 1, kind);
+    *name = sim_program_name(lowering->program, text);
+    return *name;
 }
 
 void lowering_add(Lowering *lowering, double work, double flops, double slow, double launch)
@@ -126,7 +133,7 @@ static void lowering_end(Lowering *lowering, gboolean must)
         lowering_give_back(lowering);
         return;
     }
-    g_autofree char *name = lowering_name(lowering, lowering->block, SIM_KIND_NAMES[lowering->kind]);
+    const char *name = lowering_name(lowering, lowering->block, lowering->kind);
     lowering_launch(lowering, name);
     SimOp op = {.stream = lowering_stream(lowering, LOWER_COMPUTE),
                 .work = SIM_WORK_TIMED,

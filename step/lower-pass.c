@@ -19,7 +19,7 @@ typedef struct {
 
 static guint32 pass_exchange(Lowering *lowering, const LowerExchange *exchange, gint64 bytes, guint32 after)
 {
-    g_autofree char *name = lowering_name(lowering, lowering->block, "");
+    const char *name = lowering_name(lowering, lowering->block, LOWER_NAME_PLAIN);
     return lowering_join(lowering, exchange->stream, exchange->kind, exchange->dimension, bytes, name, after);
 }
 
@@ -177,7 +177,7 @@ static gint64 pass_kept(const Lowering *lowering, const LowerChunk *chunk, guint
 static void pass_copy_out(Lowering *lowering, gint64 bytes)
 {
     double seconds = (double)bytes / lowering->job->machine->device->compute.host_bandwidth;
-    g_autofree char *name = lowering_name(lowering, lowering->block, "activations");
+    const char *name = lowering_name(lowering, lowering->block, LOWER_NAME_ACTIVATIONS);
     guint32 id = lowering_timed(lowering, LOWER_COPY_OUT, SIM_KIND_COPY, seconds, name, lowering->last);
     sim_program_effect(lowering->program, PLAN_MEMORY_ACTIVATIONS, TRUE, -bytes);
     guint32 blocks = (guint32)lowering->job->model->layers + 2;
@@ -194,7 +194,7 @@ static guint32 pass_copy_in(Lowering *lowering, gint64 bytes, guint32 block, gui
 {
     double seconds = (double)bytes / lowering->job->machine->device->compute.host_bandwidth;
     guint32 blocks = (guint32)lowering->job->model->layers + 2;
-    g_autofree char *name = lowering_name(lowering, block, "activations");
+    const char *name = lowering_name(lowering, block, LOWER_NAME_ACTIVATIONS);
     guint32 id = lowering_timed(lowering, LOWER_COPY_IN, SIM_KIND_COPY, seconds, name, after);
     gsize at = (gsize)lowering->micro_batch * blocks + block;
     sim_program_wait(lowering->program, g_array_index(lowering->copied, guint32, at));

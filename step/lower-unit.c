@@ -44,7 +44,7 @@ static guint32 unit_fetch(Lowering *lowering, guint32 block, guint32 after)
     const Plan *plan = lowering->plan;
     gint64 bytes = unit_bytes(lowering, block);
     guint32 own = lowering->block, shard = plan->zero == 3 ? plan->shard : 1;
-    g_autofree char *name = lowering_name(lowering, block, "weights");
+    const char *name = lowering_name(lowering, block, LOWER_NAME_WEIGHTS);
     lowering->block = block;
     guint32 id = LOWER_NONE;
     if (plan->offload_weights) {

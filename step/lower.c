@@ -1,16 +1,19 @@
 // step/lower.c: stages as programs: the schedule's passes, and what comes before and after them.
 #include "step/lower.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "coll/measure.h"
 #include "step/lowering.h"
 
-static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *items, guint32 stage)
+static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *items, guint32 stage,
+                       const SimProgram *before)
 {
     *lowering = (Lowering){.job = job,
                            .plan = &job->plan,
                            .items = items,
-                           .program = sim_program_new(),
+                           .program = sim_program_new(before),
                            .stage = stage,
                            .launched = LOWER_NONE,
                            .last = LOWER_NONE,
@@ -20,6 +23,7 @@ static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *
     lowering->memory = plan_memory_stage(&job->plan, job->model, job->machine->device, job->framework, stage);
     for (guint i = 0; i < LOWER_STREAMS; i++)
         lowering->streams[i] = LOWER_NONE;
+    lowering->names = g_new0(const char *, (gsize)(job->model->layers + 2) * LOWER_NAMES);
     lowering->waits = g_array_new(FALSE, FALSE, sizeof(guint32));
     lowering->effects = g_array_new(FALSE, FALSE, sizeof(SimEffect));
     lowering->unit_ends = g_array_new(FALSE, FALSE, sizeof(guint32));
@@ -39,6 +43,7 @@ static void lower_init(Lowering *lowering, const StepJob *job, const StepItems *
 
 static void lower_clear(Lowering *lowering)
 {
+    g_free(lowering->names);
     g_array_unref(lowering->waits);
     g_array_unref(lowering->effects);
     g_array_unref(lowering->unit_ends);
@@ -56,12 +61,28 @@ static gint64 lower_sent(const Lowering *lowering)
     return plan->sp || plan->scatter_gather ? whole / plan->tp : whole;
 }
 
+// "micro-batch 3 input". Without printf: there is one for every pass of every stage.
+static const char *lower_sent_name(const Lowering *lowering, const char *what)
+{
+    static const char before[] = "micro-batch ";
+    char text[64], digits[16];
+    guint n = 0, at = sizeof before - 1;
+    guint32 number = (guint32)lowering->micro_batch;
+    do
+        digits[n++] = (char)('0' + number % 10);
+    while ((number /= 10) > 0);
+    memcpy(text, before, at);
+    while (n > 0)
+        text[at++] = digits[--n];
+    g_strlcpy(text + at, what, sizeof text - at);
+    return sim_program_name(lowering->program, text);
+}
+
 // Receives what a pass begins with.
 static void lower_receive(Lowering *lowering, gboolean backward)
 {
     const Plan *plan = lowering->plan;
-    g_autofree char *name =
-        g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "input");
+    const char *name = lower_sent_name(lowering, backward ? " gradient" : " input");
     guint32 id = lowering_join(lowering, backward ? LOWER_RECV_BACKWARD : LOWER_RECV_FORWARD, SIM_KIND_SEND,
                                backward ? STEP_JOINT_RECV_BACKWARD : STEP_JOINT_RECV_FORWARD,
                                lower_sent(lowering), name, LOWER_NONE);
@@ -75,8 +96,7 @@ static void lower_receive(Lowering *lowering, gboolean backward)
 
 static void lower_send(Lowering *lowering, gboolean backward)
 {
-    g_autofree char *name =
-        g_strdup_printf("micro-batch %d %s", lowering->micro_batch, backward ? "gradient" : "output");
+    const char *name = lower_sent_name(lowering, backward ? " gradient" : " output");
     lowering_cut(lowering);
     lowering_join(lowering, backward ? LOWER_SEND_BACKWARD : LOWER_SEND_FORWARD, SIM_KIND_SEND,
                   backward ? STEP_JOINT_SEND_BACKWARD : STEP_JOINT_SEND_FORWARD, lower_sent(lowering), name,
@@ -124,7 +144,8 @@ static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint
 {
     const Plan *plan = &job->plan;
     Lowering lowering;
-    lower_init(&lowering, job, items, stage);
+    const SimProgram *before = stage == 0 ? NULL : lowered->programs->pdata[stage - 1];
+    lower_init(&lowering, job, items, stage, before);
     if (job->framework != NULL && job->framework->step > 0)
         lowering.launched =
             lowering_timed(&lowering, LOWER_HOST, SIM_KIND_LAUNCH, job->framework->step, "step", LOWER_NONE);

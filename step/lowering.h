@@ -9,6 +9,14 @@
 #include "step/lower.h"
 #include "plans/memory.h"
 
+// What a block's operation is called after it: a SimKind ("layer 3 forward"), or one of these.
+enum {
+    LOWER_NAME_PLAIN = SIM_KINDS, // "layer 3"
+    LOWER_NAME_WEIGHTS,
+    LOWER_NAME_ACTIVATIONS,
+    LOWER_NAMES,
+};
+
 typedef enum {
     LOWER_COMPUTE,
     LOWER_DP,
@@ -52,6 +60,7 @@ typedef struct {
     const StepItems *items;
     PlanMemoryStage memory;
     SimProgram *program;
+    const char **names; // [block * LOWER_NAMES + what]: made when first asked for, of the program; owned
     guint32 stage;
     guint32 streams[LOWER_STREAMS]; // LOWER_NONE: not there yet
     // The compute stream: running totals, and what has been added since the last cut.
@@ -83,8 +92,8 @@ typedef struct {
 
 // lower-op.c
 guint32 lowering_stream(Lowering *lowering, LowerStream stream);
-// "layer 3 forward"; caller frees.
-char *lowering_name(const Lowering *lowering, guint32 block, const char *what);
+// "layer 3 forward", as long as the program lives; what is a SimKind or a LOWER_NAME.
+const char *lowering_name(Lowering *lowering, guint32 block, guint what);
 // From now on: a kind of work on a block.
 void lowering_begin(Lowering *lowering, SimKind kind, guint32 block);
 // Adds work to the present operation.
@@ -95,7 +104,7 @@ void lowering_cut(Lowering *lowering);
 void lowering_wait(Lowering *lowering, guint32 id); // by the next operation; LOWER_NONE: nothing
 void lowering_effect(Lowering *lowering, PlanMemoryKind kind, gboolean at_end, gint64 bytes);
 // A joint operation on a stream that waits for operation after (LOWER_NONE: for nothing but its stream); cut
-// before where that is lowering->last. Returns its id.
+// before where that is lowering->last. name: as sim_program_add. Returns its id.
 guint32 lowering_join(Lowering *lowering, LowerStream stream, SimKind kind, guint32 dimension, gint64 bytes,
                       const char *name, guint32 after);
 // A timed operation on another stream that waits for id.

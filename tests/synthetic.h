@@ -28,7 +28,7 @@ static inline guint32 synthetic_add_op(SimProgram *program, guint32 stream, SimK
 
 static inline SimProgram *synthetic_program(void)
 {
-    SimProgram *program = sim_program_new();
+    SimProgram *program = sim_program_new(NULL);
     guint32 compute = sim_program_add_stream(program, "compute"), dp = sim_program_add_stream(program, "dp");
     for (gint32 i = 0; i < SYNTHETIC_LAYERS; i++) {
         g_autofree char *name = g_strdup_printf("layer %d forward", i);

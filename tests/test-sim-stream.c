@@ -32,7 +32,7 @@ static guint32 add(SimProgram *program, guint32 stream, Ps duration, SimWork wor
 static void test_order(void **state)
 {
     (void)state;
-    g_autoptr(SimProgram) program = sim_program_new();
+    g_autoptr(SimProgram) program = sim_program_new(NULL);
     guint32 compute = sim_program_add_stream(program, "compute");
     guint32 other = sim_program_add_stream(program, "other");
     guint32 a = add(program, compute, 10, SIM_WORK_TIMED);
@@ -83,7 +83,7 @@ static void never(gpointer user, guint32 rank, guint32 op)
 static void test_stuck(void **state)
 {
     (void)state;
-    g_autoptr(SimProgram) program = sim_program_new();
+    g_autoptr(SimProgram) program = sim_program_new(NULL);
     guint32 stream = sim_program_add_stream(program, "compute");
     guint32 other = sim_program_add_stream(program, "other");
     guint32 joint = add(program, stream, 0, SIM_WORK_JOINT);
@@ -129,7 +129,7 @@ static guint32 stretch(gconstpointer user, guint32 rank, guint32 op)
 // from 100 ns until the end.
 static Ps paced(Ps until, guint32 scale)
 {
-    g_autoptr(SimProgram) slowed = sim_program_new(), other = sim_program_new();
+    g_autoptr(SimProgram) slowed = sim_program_new(NULL), other = sim_program_new(NULL);
     guint32 compute = sim_program_add_stream(slowed, "compute"), dp = sim_program_add_stream(slowed, "dp");
     SimOp op = {.stream = compute, .duration = 1000000, .slow = 140, .name = "op"};
     guint32 id = sim_program_add(slowed, &op);
@@ -181,7 +181,7 @@ static void test_pace(void **state)
 static void test_crossed(void **state)
 {
     (void)state;
-    g_autoptr(SimProgram) one = sim_program_new(), two = sim_program_new();
+    g_autoptr(SimProgram) one = sim_program_new(NULL), two = sim_program_new(NULL);
     const SimProgram *const programs[] = {one, two};
     const char *const names[2][2] = {{"tensor", "data"}, {"data", "tensor"}};
     for (guint i = 0; i < 2; i++) {
