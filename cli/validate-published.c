@@ -15,7 +15,8 @@
 
 typedef struct {
     char *points, *models, *run, *db;
-    gboolean rows, families, csv, json;
+    char *family, *report; // of words: here only for --help
+    gboolean rows, families, csv, json, all;
     int jobs;
 } ValidateOptions;
 
@@ -24,6 +25,8 @@ static void validate_options_clear(ValidateOptions *options)
     g_free(options->points);
     g_free(options->models);
     g_free(options->run);
+    g_free(options->family);
+    g_free(options->report);
     g_free(options->db);
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ValidateOptions, validate_options_clear)
@@ -106,6 +109,10 @@ int validate_published_run(int argc, char **argv, GError **error)
         {"csv", 0, 0, G_OPTION_ARG_NONE, &options.csv, "Print every row as CSV", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &options.json, "Print one JSON object", NULL},
         {"db", 0, 0, G_OPTION_ARG_FILENAME, &options.db, "Add every row to this database", "FILE"},
+        {"family", 0, 0, G_OPTION_ARG_STRING, &options.family, "collectives: only rows of this family",
+         "NAME"},
+        {"report", 0, 0, G_OPTION_ARG_STRING, &options.report, "reports: only this one", "N"},
+        {"all", 0, 0, G_OPTION_ARG_NONE, &options.all, "collectives: also rows that take minutes", NULL},
         {"jobs", 'j', 0, G_OPTION_ARG_INT, &options.jobs, "Threads (default: one a core)", "N"},
         {0}};
     static const char details[] =
@@ -115,6 +122,11 @@ int validate_published_run(int argc, char **argv, GError **error)
         "layers: published times of single layers. reports: questions of users whose answer is known.";
     if (!options_parse(&COMMAND_VALIDATE, entries, details, 0, 0, &argc, &argv, error))
         return BASE_ERROR_USAGE;
+    if (options.family != NULL || options.report != NULL || options.all) {
+        base_error_set(error, BASE_ERROR_USAGE, "validate",
+                       "found --family, --report or --all, wanted a word before: collectives or reports");
+        return BASE_ERROR_USAGE;
+    }
     if (options.jobs < 1 || options.jobs > 256) {
         base_error_set(error, BASE_ERROR_USAGE, "--jobs", "found %d, wanted 1 to 256", options.jobs);
         return BASE_ERROR_USAGE;
