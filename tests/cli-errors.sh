@@ -133,7 +133,7 @@ check 2 "--validation: means nothing for a sweep, only for a validation" plot x.
 check 1 "x.db: cannot be opened: No such file" plot x.db validation -o x.png
 check 1 "nowhere/x.db: cannot be made: No such file" validate --db nowhere/x.db
 check 2 "--metric: found 'stepp_s'|did you mean 'step_s'?" plot x.db sweep -o x.png --metric stepp_s
-check 2 "found 0 words after 'stepline validate'" validate
+check 2 "validate: found --family, --report or --all, wanted a word before" validate --family x
 check 2 "validate: found 'reprots', wanted one of: collectives, buckets, layers, reports (did you mean 'reports'?)" validate reprots
 check 2 "validate reports: found --family, wanted: stepline validate reports" validate reports --family x
 check 2 "validate buckets: found --rows, wanted: stepline validate buckets" validate buckets --rows
