@@ -105,7 +105,7 @@ static inline void sim_streams_try(SimStreams *streams, guint32 rank, guint32 st
         return;
     const SimProgram *program = sim_streams_program(streams, rank);
     const SimOp *op = sim_program_op(program, lane->at);
-    const SimWait *waits = (const SimWait *)(const void *)program->waits->data + op->first_wait;
+    const SimWait *waits = sim_program_waits(program, lane->at);
     for (guint32 i = 0; i < op->n_waits; i++)
         if (lanes[waits[i].stream].ended < waits[i].count) {
             lane->waits = waits[i];
@@ -179,9 +179,9 @@ char *sim_streams_stuck(const SimStreams *streams)
             const SimLane *lane = sim_streams_lane(streams, rank, stream);
             if (lane->at == G_MAXUINT32)
                 continue;
+            g_autofree char *title = sim_program_title(sim_streams_program(streams, rank), lane->at);
             g_string_append_printf(out, "%srank %u %s '%s'", named == 0 ? "" : ", ", rank,
-                                   lane->started >= 0 ? "is in" : "waits before",
-                                   sim_program_op(sim_streams_program(streams, rank), lane->at)->name);
+                                   lane->started >= 0 ? "is in" : "waits before", title);
             named++;
         }
     }

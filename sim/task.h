@@ -50,9 +50,10 @@ static inline gboolean sim_kind_is_compute(SimKind kind)
     return sim_kind_class(kind) == SIM_CLASS_COMPUTE;
 }
 
+// What an operation is. A step repeats itself with every micro-batch, so operations of a program that are
+// alike share one: programs of millions of operations are then read from a cache, not from memory.
 typedef struct {
     guint32 stream;    // index of its stream
-    guint32 position;  // its place in that stream, from 0
     SimWork work;      //
     SimKind kind;      //
     Ps duration;       // of SIM_WORK_TIMED
@@ -61,13 +62,20 @@ typedef struct {
     guint32 slow; // of SIM_WORK_TIMED: per mille by which it slows while a joint operation runs (sim/pace.h)
     double flops; // that it computes (for checks and rates)
     gint32 layer; // block of the model, -1: none
-    gint32 micro_batch;   // -1: none
-    guint32 first_wait;   // its waits are waits[first_wait ..]
-    guint32 n_waits;      //
+    guint32 n_waits;      // see sim_program_waits
     guint32 first_effect; // on memory: effects[first_effect ..]
     guint32 n_effects;    //
-    const char *name;     // lives as long as the program: "layer 31 backward"
+    const char *name;     // lives as long as the program: "layer 31 backward"; see sim_program_title
+    gboolean shared;      // the program's: it is known, and must not change
 } SimOp;
+
+// An operation's place in its program.
+typedef struct {
+    guint32 op;         // what it is: index in forms
+    guint32 position;   // its place in its stream, from 0
+    gint32 micro_batch; // -1: none
+    guint32 first_wait; // its waits are waits[first_wait ..]
+} SimTurn;
 
 typedef struct {
     guint32 stream, count; // until count operations of stream have ended
@@ -82,11 +90,16 @@ typedef struct {
 
 typedef struct {
     GPtrArray *streams;  // of char *: names, owned ("compute", "dp")
-    GArray *ops;         // of SimOp, in the order in which they were added
+    GArray *ops;         // of SimTurn, in the order in which they were added: what has an id
+    GArray *forms;       // of SimOp: what they are
+    GArray *after;       // of guint32, by form: the one that followed it last
     GArray *waits;       // of SimWait
     GArray *effects;     // of SimEffect
     GStringChunk *names; // of operations; owned
     GPtrArray *order;    // of GArray * of guint32: the op ids of each stream, in order
+    guint32 *slots;      // known forms by hash: form + 1, 0: none; owned
+    guint32 n_slots;     // a power of two
+    guint32 n_known;     // slots in use
 } SimProgram;
 
 // like (may be NULL): a program of about the same length, for which room is taken at once.
@@ -98,21 +111,36 @@ G_DEFINE_AUTOPTR_CLEANUP_FUNC(SimProgram, sim_program_free)
 guint32 sim_program_add_stream(SimProgram *program, const char *name);
 // A text that lives as long as the program.
 const char *sim_program_name(SimProgram *program, const char *text);
-// Appends op (position and waits are filled in) to its stream; returns its id. Its name is a literal or from
-// sim_program_name.
-guint32 sim_program_add(SimProgram *program, const SimOp *op);
+// Appends op (what is said of waits and effects is filled in) to its stream; returns its id. Its name is a
+// literal or from sim_program_name. micro_batch: -1: none.
+guint32 sim_program_add(SimProgram *program, const SimOp *op, gint32 micro_batch);
 // The operation added last waits until op id has ended (and with it all before it on its stream).
 void sim_program_wait(SimProgram *program, guint32 id);
 
 // The operation added last has an effect on memory.
 void sim_program_effect(SimProgram *program, guint32 kind, gboolean at_end, gint64 bytes);
-// The same of operation id (the later it was added, the quicker).
+// The same of operation id.
 void sim_program_effect_of(SimProgram *program, guint32 id, guint32 kind, gboolean at_end, gint64 bytes);
 
+static inline const SimTurn *sim_program_turn(const SimProgram *program, guint32 id)
+{
+    return &((const SimTurn *)(const void *)program->ops->data)[id];
+}
+
+// While a program is built, until the next operation is added.
 static inline const SimOp *sim_program_op(const SimProgram *program, guint32 id)
 {
-    return &((const SimOp *)(void *)program->ops->data)[id];
+    return &((const SimOp *)(const void *)program->forms->data)[sim_program_turn(program, id)->op];
 }
+
+// What operation id waits for: as many as its SimOp says.
+static inline const SimWait *sim_program_waits(const SimProgram *program, guint32 id)
+{
+    return (const SimWait *)(const void *)program->waits->data + sim_program_turn(program, id)->first_wait;
+}
+
+// The name, with its micro-batch for a '#': "micro-batch 3 input". Caller frees.
+char *sim_program_title(const SimProgram *program, guint32 id);
 
 static inline guint32 sim_program_streams(const SimProgram *program)
 {

@@ -79,8 +79,7 @@ static void explain_local(const Explained *explained, guint32 id, ExplainWaits *
     for (guint32 i = 0; i < op->n_waits; i++) {
         SimKind kind;
         guint32 on;
-        Ps over = explain_waited(
-            explained, &g_array_index(explained->program->waits, SimWait, op->first_wait + i), &kind, &on);
+        Ps over = explain_waited(explained, &sim_program_waits(explained->program, id)[i], &kind, &on);
         if (kind == SIM_KIND_LOAD)
             waits->loader = MAX(waits->loader, over);
         else if (kind == SIM_KIND_LAUNCH)
@@ -95,8 +94,7 @@ static void explain_waits(const Explained *explained, guint32 id, ExplainWaits *
     for (guint32 i = 0; i < op->n_waits; i++) {
         SimKind kind;
         guint32 on;
-        Ps over = explain_waited(
-            explained, &g_array_index(explained->program->waits, SimWait, op->first_wait + i), &kind, &on);
+        Ps over = explain_waited(explained, &sim_program_waits(explained->program, id)[i], &kind, &on);
         if (kind == SIM_KIND_LOAD || kind == SIM_KIND_LAUNCH)
             continue;
         ExplainWaits own = {0};
@@ -212,11 +210,12 @@ char *step_explain_words(const StepResult *result, guint first, guint end)
     g_autofree char *time = units_format_time(to->end - from->start);
     g_autofree char *bytes = units_format_bytes((double)op->bytes);
     g_autofree char *size = op->work == SIM_WORK_JOINT ? g_strdup_printf(", %s", bytes) : g_strdup("");
+    g_autofree char *name = sim_program_title(program, from->op);
+    g_autofree char *other = sim_program_title(program, to->op);
     g_autofree char *what =
-        end - first == 1
-            ? g_strdup_printf("%s of %s%s", SIM_KIND_NAMES[op->kind], op->name, size)
-            : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first,
-                              SIM_KIND_NAMES[op->kind], op->name, SIM_KIND_NAMES[last->kind], last->name);
+        end - first == 1 ? g_strdup_printf("%s of %s%s", SIM_KIND_NAMES[op->kind], name, size)
+                         : g_strdup_printf("%u operations, from %s of %s to %s of %s", end - first,
+                                           SIM_KIND_NAMES[op->kind], name, SIM_KIND_NAMES[last->kind], other);
     const char *why = from->start >= result->backward_end
                           ? "after the backward pass: no compute is left to hide it behind"
                           : "between operations that wait for it";

@@ -303,9 +303,8 @@ void lowering_update(Lowering *lowering)
                     .kind = SIM_KIND_OPTIMIZER,
                     .duration = update,
                     .layer = -1,
-                    .micro_batch = -1,
                     .name = "optimizer"};
-        lowering->last = sim_program_add(lowering->program, &op);
+        lowering->last = sim_program_add(lowering->program, &op, -1);
         for (guint i = 0; i < lowering->waits->len; i++)
             sim_program_wait(lowering->program, g_array_index(lowering->waits, guint32, i));
         g_array_set_size(lowering->waits, 0);

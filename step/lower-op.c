@@ -104,9 +104,8 @@ static void lowering_launch(Lowering *lowering, const char *name)
                 .kind = SIM_KIND_LAUNCH,
                 .duration = lowering_until(lowering->host, &lowering->host_now),
                 .layer = (gint32)lowering->block,
-                .micro_batch = lowering->micro_batch,
                 .name = name};
-    lowering->launched = sim_program_add(lowering->program, &op);
+    lowering->launched = sim_program_add(lowering->program, &op, lowering->micro_batch);
 }
 
 // Where a block takes no time and has no operation, what it gives back is given back with the operation
@@ -142,9 +141,8 @@ static void lowering_end(Lowering *lowering, gboolean must)
                 .slow = done > 0 ? (guint32)(lowering->slow / done * 1000 + 0.5) : 0,
                 .flops = lowering->flops,
                 .layer = (gint32)lowering->block,
-                .micro_batch = lowering->micro_batch,
                 .name = name};
-    lowering->last = sim_program_add(lowering->program, &op);
+    lowering->last = sim_program_add(lowering->program, &op, lowering->micro_batch);
     lowering_attach(lowering);
     if (lowering->launched != LOWER_NONE)
         sim_program_wait(lowering->program, lowering->launched);
@@ -170,8 +168,7 @@ static guint32 lowering_beside(Lowering *lowering, LowerStream stream, SimOp op,
 {
     op.stream = lowering_stream(lowering, stream);
     op.layer = (gint32)lowering->block;
-    op.micro_batch = lowering->micro_batch;
-    guint32 id = sim_program_add(lowering->program, &op);
+    guint32 id = sim_program_add(lowering->program, &op, lowering->micro_batch);
     if (after != LOWER_NONE)
         sim_program_wait(lowering->program, after);
     return id;

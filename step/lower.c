@@ -1,8 +1,6 @@
 // step/lower.c: stages as programs: the schedule's passes, and what comes before and after them.
 #include "step/lower.h"
 
-#include <string.h>
-
 #include "base/error.h"
 #include "coll/measure.h"
 #include "step/lowering.h"
@@ -61,28 +59,11 @@ static gint64 lower_sent(const Lowering *lowering)
     return plan->sp || plan->scatter_gather ? whole / plan->tp : whole;
 }
 
-// "micro-batch 3 input". Without printf: there is one for every pass of every stage.
-static const char *lower_sent_name(const Lowering *lowering, const char *what)
-{
-    static const char before[] = "micro-batch ";
-    char text[64], digits[16];
-    guint n = 0, at = sizeof before - 1;
-    guint32 number = (guint32)lowering->micro_batch;
-    do
-        digits[n++] = (char)('0' + number % 10);
-    while ((number /= 10) > 0);
-    memcpy(text, before, at);
-    while (n > 0)
-        text[at++] = digits[--n];
-    g_strlcpy(text + at, what, sizeof text - at);
-    return sim_program_name(lowering->program, text);
-}
-
 // Receives what a pass begins with.
 static void lower_receive(Lowering *lowering, gboolean backward)
 {
     const Plan *plan = lowering->plan;
-    const char *name = lower_sent_name(lowering, backward ? " gradient" : " input");
+    const char *name = backward ? "micro-batch # gradient" : "micro-batch # input";
     guint32 id = lowering_join(lowering, backward ? LOWER_RECV_BACKWARD : LOWER_RECV_FORWARD, SIM_KIND_SEND,
                                backward ? STEP_JOINT_RECV_BACKWARD : STEP_JOINT_RECV_FORWARD,
                                lower_sent(lowering), name, LOWER_NONE);
@@ -96,7 +77,7 @@ static void lower_receive(Lowering *lowering, gboolean backward)
 
 static void lower_send(Lowering *lowering, gboolean backward)
 {
-    const char *name = lower_sent_name(lowering, backward ? " gradient" : " output");
+    const char *name = backward ? "micro-batch # gradient" : "micro-batch # output";
     lowering_cut(lowering);
     lowering_join(lowering, backward ? LOWER_SEND_BACKWARD : LOWER_SEND_FORWARD, SIM_KIND_SEND,
                   backward ? STEP_JOINT_SEND_BACKWARD : STEP_JOINT_SEND_FORWARD, lower_sent(lowering), name,

@@ -112,7 +112,10 @@ void step_usage(const StepJob *job, StepResult *result)
 gint64 step_usage_left(const SimProgram *program)
 {
     gint64 left = 0;
-    for (guint i = 0; i < program->effects->len; i++)
-        left += g_array_index(program->effects, SimEffect, i).bytes;
+    for (guint32 id = 0; id < program->ops->len; id++) {
+        const SimOp *op = sim_program_op(program, id);
+        for (guint32 i = op->first_effect; i < op->first_effect + op->n_effects; i++)
+            left += g_array_index(program->effects, SimEffect, i).bytes;
+    }
     return left;
 }

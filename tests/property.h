@@ -54,14 +54,15 @@ static inline void property_order(const Property *property)
             const SimSpan *span = step_span(&property->spans, rank, id);
             property_must(property, span->start >= 0 && span->end >= span->start && span->end <= r->step,
                           "rank %u, %s", rank, op->name);
-            if (op->position > 0) {
+            guint32 position = sim_program_turn(program, id)->position;
+            if (position > 0) {
                 const GArray *order = program->order->pdata[op->stream];
-                guint32 before = g_array_index(order, guint32, op->position - 1);
+                guint32 before = g_array_index(order, guint32, position - 1);
                 property_must(property, step_span(&property->spans, rank, before)->end <= span->start,
                               "rank %u, stream of %s", rank, op->name);
             }
-            for (guint32 i = op->first_wait; i < op->first_wait + op->n_waits; i++) {
-                const SimWait *wait = &g_array_index(program->waits, SimWait, i);
+            for (guint32 i = 0; i < op->n_waits; i++) {
+                const SimWait *wait = &sim_program_waits(program, id)[i];
                 const GArray *order = program->order->pdata[wait->stream];
                 guint32 before = g_array_index(order, guint32, wait->count - 1);
                 property_must(property, step_span(&property->spans, rank, before)->end <= span->start,
@@ -103,7 +104,7 @@ static inline void property_pair(const Property *property, guint32 one, guint32 
                       *same = step_span(&property->spans, other, q);
         property_must(property,
                       op->kind == twin->kind && op->bytes == twin->bytes &&
-                          op->micro_batch == twin->micro_batch,
+                          sim_program_turn(a, p)->micro_batch == sim_program_turn(b, q)->micro_batch,
                       "ranks %u and %u in %s and %s", one, other, op->name, twin->name);
         property_must(property, span->start == same->start && span->end == same->end, "ranks %u and %u in %s",
                       one, other, op->name);
@@ -324,9 +325,12 @@ static inline void property_memory(const Property *property)
     for (guint32 stage = 0; stage < job->plan.pp; stage++) {
         const SimProgram *program = property->result->programs->pdata[stage];
         gint64 left[PLAN_MEMORY_KINDS] = {0};
-        for (guint i = 0; i < program->effects->len; i++) {
-            const SimEffect *effect = &g_array_index(program->effects, SimEffect, i);
-            left[effect->kind] += effect->bytes;
+        for (guint32 id = 0; id < program->ops->len; id++) {
+            const SimOp *op = sim_program_op(program, id);
+            for (guint32 i = op->first_effect; i < op->first_effect + op->n_effects; i++) {
+                const SimEffect *effect = &g_array_index(program->effects, SimEffect, i);
+                left[effect->kind] += effect->bytes;
+            }
         }
         for (guint kind = 0; kind < PLAN_MEMORY_KINDS; kind++)
             property_must(property, left[kind] == 0, "stage %u ends with %" G_GINT64_FORMAT " B of %s", stage,

@@ -21,9 +21,8 @@ static inline guint32 synthetic_add_op(SimProgram *program, guint32 stream, SimK
                 .work = bytes > 0 ? SIM_WORK_JOINT : SIM_WORK_TIMED,
                 .bytes = bytes,
                 .layer = layer,
-                .micro_batch = bytes > 0 ? -1 : 0,
                 .name = name};
-    return sim_program_add(program, &op);
+    return sim_program_add(program, &op, bytes > 0 ? -1 : 0);
 }
 
 static inline SimProgram *synthetic_program(void)

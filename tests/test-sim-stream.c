@@ -26,7 +26,7 @@ static void join(gpointer user, guint32 rank, guint32 op)
 static guint32 add(SimProgram *program, guint32 stream, Ps duration, SimWork work)
 {
     SimOp op = {.stream = stream, .duration = duration, .work = work, .name = "op"};
-    return sim_program_add(program, &op);
+    return sim_program_add(program, &op, -1);
 }
 
 static void test_order(void **state)
@@ -132,7 +132,7 @@ static Ps paced(Ps until, guint32 scale)
     g_autoptr(SimProgram) slowed = sim_program_new(NULL), other = sim_program_new(NULL);
     guint32 compute = sim_program_add_stream(slowed, "compute"), dp = sim_program_add_stream(slowed, "dp");
     SimOp op = {.stream = compute, .duration = 1000000, .slow = 140, .name = "op"};
-    guint32 id = sim_program_add(slowed, &op);
+    guint32 id = sim_program_add(slowed, &op, -1);
     add(slowed, dp, 100000, SIM_WORK_TIMED);
     add(slowed, dp, 0, SIM_WORK_JOINT);
     sim_program_add_stream(other, "compute");
@@ -189,7 +189,7 @@ static void test_crossed(void **state)
         guint32 stream = sim_program_add_stream(program, "comm");
         for (guint k = 0; k < 2; k++) {
             SimOp op = {.stream = stream, .work = SIM_WORK_JOINT, .name = names[i][k]};
-            sim_program_add(program, &op);
+            sim_program_add(program, &op, -1);
         }
     }
     SimEngine engine;

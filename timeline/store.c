@@ -118,7 +118,8 @@ static gboolean store_add_exposures(const Store *store, GError **error)
         sqlite3_bind_int64(statement, 1, store->run);
         sqlite3_bind_int64(statement, 2, exposure->start);
         sqlite3_bind_int64(statement, 3, exposure->end);
-        timeline_run_row_bind(statement, 4, sim_program_op(program, exposure->op)->name);
+        g_autofree char *title = sim_program_title(program, exposure->op);
+        timeline_run_row_bind(statement, 4, title);
         fine = store_insert(store, statement, error);
     }
     sqlite3_finalize(statement);
@@ -166,16 +167,17 @@ static guint store_lane(const Store *store, const SimSpan *span)
 
 static void store_bind_span(const Store *store, sqlite3_stmt *statement, int at, const SimSpan *span)
 {
-    const SimOp *op = step_result_op(store->result, span);
+    const SimProgram *program = step_result_program(store->result, span->rank);
+    const SimOp *op = sim_program_op(program, span->op);
     sqlite3_bind_int64(statement, at, store->run);
     sqlite3_bind_int64(statement, at + 1, store_lane(store, span));
     timeline_run_row_bind(statement, at + 2, SIM_KIND_NAMES[op->kind]);
-    timeline_run_row_bind(statement, at + 3, op->name);
+    sqlite3_bind_text(statement, at + 3, sim_program_title(program, span->op), -1, g_free);
     sqlite3_bind_int64(statement, at + 4, span->start);
     sqlite3_bind_int64(statement, at + 5, span->end);
     store_bind_optional(statement, at + 6, op->work == SIM_WORK_JOINT ? op->bytes : -1);
     store_bind_optional(statement, at + 7, op->layer);
-    store_bind_optional(statement, at + 8, op->micro_batch);
+    store_bind_optional(statement, at + 8, sim_program_turn(program, span->op)->micro_batch);
 }
 
 // order holds the ids of the trace's spans, by lane.
