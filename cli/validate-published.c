@@ -65,7 +65,8 @@ static int validate_print_run(const char *id, const GPtrArray *runs, GHashTable 
     return BASE_ERROR_USAGE;
 }
 
-// The deck's two steps of LLaMA 7B on 64 H100, which it computed and nobody measured (validation/data/deck.csv).
+// The deck's two steps of LLaMA 7B on 64 H100, which it computed and nobody measured
+// (validation/data/deck.csv).
 static gboolean validate_print_deck(GError **error)
 {
     static const struct {
@@ -80,7 +81,8 @@ static gboolean validate_print_deck(GError **error)
         if (result == NULL)
             return FALSE;
         double step = units_seconds(result->step);
-        printf("the deck's LLaMA 7B on 64 H100, %s: %.2f s and %.1f %% MFU as printed, %.3f s and %.1f %% simulated "
+        printf("the deck's LLaMA 7B on 64 H100, %s: %.2f s and %.1f %% MFU as printed, %.3f s and %.1f %% "
+               "simulated "
                "(%+.1f %%)\n",
                rows[i].what, rows[i].step, 100 * rows[i].mfu, step, 100 * result->mfu,
                100 * (step / rows[i].step - 1));

@@ -33,7 +33,7 @@ static int score_compare(gconstpointer a, gconstpointer b)
 static double score_median(GArray *values)
 {
     if (values->len == 0)
-        return NAN;
+        return (double)NAN;
     g_array_sort(values, score_compare);
     guint half = values->len / 2;
     double upper = g_array_index(values, double, half);

@@ -21,7 +21,7 @@ static inline guint32 synthetic_add_op(SimProgram *program, guint32 stream, SimK
                 .work = bytes > 0 ? SIM_WORK_JOINT : SIM_WORK_TIMED,
                 .bytes = bytes,
                 .layer = layer,
-                .name = name};
+                .name = sim_program_name(program, name)};
     return sim_program_add(program, &op, bytes > 0 ? -1 : 0);
 }
 
