@@ -22,11 +22,11 @@ enum {
     POINTS = 20000, // in all
     LABELS = 24,    // of headline runs
     NAME = 24,      // bytes of a source that are shown
-    CHARACTER = 6,  // pixels, about
 };
 
 static const double SHORTEST = 1e-9, LONGEST = 1e9; // s, that are drawn
 static const double BAND = 0.1;
+static const double CHARACTER = 7.3; // pixels of a label's, about
 
 typedef struct {
     const char *name; // borrowed

@@ -116,10 +116,10 @@ gboolean timeline_published_write(const char *path, const GPtrArray *rows, gint6
                                         "SELECT max(0, ifnull(max(CASE typeof(validation) WHEN 'integer' THEN"
                                         " validation END), 0)) FROM published",
                                         &number, error);
-    if (fine && number++ > G_MAXINT64 / 2)
+    if (fine && number > G_MAXINT64 / 2)
         fine = base_error_set(error, BASE_ERROR_FAILED, path,
                               "found numbers of validations with no room for more");
-    fine = fine && published_insert(database, path, rows, number, error) &&
+    fine = fine && published_insert(database, path, rows, ++number, error) &&
            timeline_database_run(database, path, "COMMIT", error);
     if (!fine) {
         timeline_database_abandon(database, path, made);

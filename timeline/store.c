@@ -239,8 +239,9 @@ static gboolean store_find_first_span(Store *store, GError **error)
     else
         timeline_database_refuse(store->database, store->path, error);
     sqlite3_finalize(statement);
-    if (fine && store->first_span++ > G_MAXINT64 / 2)
+    if (fine && store->first_span > G_MAXINT64 / 2)
         return base_error_set(error, BASE_ERROR_FAILED, store->path, "found span ids with no room for more");
+    store->first_span++;
     return fine;
 }
 
