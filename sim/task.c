@@ -38,7 +38,7 @@ SimClass sim_kind_class(SimKind kind)
 static GArray *program_array(guint size, const GArray *like)
 {
     const guint more = 64; // programs of neighbouring stages differ by a few operations
-    return g_array_sized_new(FALSE, FALSE, size, like == NULL ? 0 : MIN(like->len, G_MAXINT32) + more);
+    return g_array_sized_new(FALSE, FALSE, size, (like == NULL ? 0 : MIN(like->len, G_MAXINT32)) + more);
 }
 
 SimProgram *sim_program_new(const SimProgram *like)
@@ -49,7 +49,7 @@ SimProgram *sim_program_new(const SimProgram *like)
     program->forms = g_array_new(FALSE, FALSE, sizeof(SimOp));
     program->after = g_array_new(FALSE, TRUE, sizeof(guint32));
     program->waits = program_array(sizeof(SimWait), like == NULL ? NULL : like->waits);
-    program->effects = g_array_new(FALSE, FALSE, sizeof(SimEffect));
+    program->effects = g_array_sized_new(FALSE, FALSE, sizeof(SimEffect), 1); // never NULL: offsets are added
     program->names = g_string_chunk_new(4096);
     program->order = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     return program;
