@@ -3,11 +3,11 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/suggest.h"
 #include "base/units.h"
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/topo-verb.h"
+#include "cli/words.h"
 
 static const TopoVerb *const VERBS[] = {
     &TOPO_VERB_SHOW, &TOPO_VERB_CHECK, &TOPO_VERB_IMPORT, &TOPO_VERB_DOT, &TOPO_VERB_ROUTES,
@@ -17,36 +17,26 @@ static const TopoVerb *const VERBS[] = {
 static const TopoVerb *topo_find_verb(const char *word, GError **error)
 {
     const char *names[G_N_ELEMENTS(VERBS) + 1] = {0};
-    for (guint i = 0; i < G_N_ELEMENTS(VERBS); i++) {
+    guint at = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(VERBS); i++)
         names[i] = VERBS[i]->name;
-        if (strcmp(word, names[i]) == 0)
-            return VERBS[i];
-    }
-    g_autofree char *quoted = base_error_quote(word);
-    g_autofree char *all = g_strjoinv(", ", (char **)names);
-    g_autofree char *hint = suggest_hint(word, names);
-    base_error_set(error, BASE_ERROR_USAGE, "topo", "found '%s', wanted one of: %s%s", quoted, all, hint);
-    return NULL;
+    return words_find("topo", word, names, &at, error) ? VERBS[at] : NULL;
 }
 
 // FALSE with a usage error for an option that the verb does not take, or a wrong number of words.
 static gboolean topo_check_arguments(const TopoVerb *verb, const TopoVerbArguments *arguments, int words,
                                      GError **error)
 {
-    const struct {
-        const char *option;
-        gboolean given, taken;
-    } options[] = {
+    const WordsOption options[] = {
         {"--gpus", arguments->gpus != 0, verb->takes_gpus},
         {"--json", arguments->json, verb->takes_json},
         {"-o", arguments->output != NULL, verb->takes_output},
         {"--chip", arguments->chip != NULL, verb->takes_chip},
+        {NULL, FALSE, FALSE},
     };
     g_autofree char *where = g_strdup_printf("topo %s", verb->name);
-    for (guint i = 0; i < G_N_ELEMENTS(options); i++)
-        if (options[i].given && !options[i].taken)
-            return base_error_set(error, BASE_ERROR_USAGE, where, "found %s, wanted: stepline topo %s %s",
-                                  options[i].option, verb->name, verb->usage);
+    if (!words_check("topo", verb->name, verb->usage, options, error))
+        return FALSE;
     if (words != verb->words)
         return base_error_set(error, BASE_ERROR_USAGE, where, "found %d word%s, wanted: stepline topo %s %s",
                               words, words == 1 ? "" : "s", verb->name, verb->usage);

@@ -2,86 +2,102 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/suggest.h"
 #include "cli/options.h"
-#include "cli/validate-published.h"
 #include "cli/validate-verb.h"
+#include "cli/words.h"
 
+// The first is what no word stands for.
 static const ValidateVerb *const VERBS[] = {
-    &VALIDATE_VERB_COLLECTIVES,
-    &VALIDATE_VERB_BUCKETS,
-    &VALIDATE_VERB_LAYERS,
-    &VALIDATE_VERB_REPORTS,
+    &VALIDATE_VERB_RUNS,   &VALIDATE_VERB_COLLECTIVES, &VALIDATE_VERB_BUCKETS,
+    &VALIDATE_VERB_LAYERS, &VALIDATE_VERB_REPORTS,
 };
 
-// The verb of a word. NULL with a usage error.
+static void validate_arguments_clear(ValidateArguments *arguments)
+{
+    g_free(arguments->family);
+    g_free(arguments->report);
+    g_free(arguments->points);
+    g_free(arguments->models);
+    g_free(arguments->run);
+    g_free(arguments->db);
+}
+G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(ValidateArguments, validate_arguments_clear)
+
+// The verb of a word (NULL: of none). NULL with a usage error.
 static const ValidateVerb *validate_find(const char *word, GError **error)
 {
     const char *names[G_N_ELEMENTS(VERBS) + 1] = {0};
-    for (guint i = 0; i < G_N_ELEMENTS(VERBS); i++) {
+    guint at = 0;
+    for (guint i = 0; i < G_N_ELEMENTS(VERBS); i++)
         names[i] = VERBS[i]->name;
-        if (strcmp(word, names[i]) == 0)
-            return VERBS[i];
-    }
-    g_autofree char *quoted = base_error_quote(word);
-    g_autofree char *all = g_strjoinv(", ", (char **)names);
-    g_autofree char *hint = suggest_hint(word, names);
-    base_error_set(error, BASE_ERROR_USAGE, "validate", "found '%s', wanted one of: %s%s", quoted, all, hint);
-    return NULL;
+    return word == NULL || words_find("validate", word, names, &at, error) ? VERBS[at] : NULL;
 }
 
-// FALSE with a usage error for an option that the verb does not take.
-static gboolean validate_check(const ValidateVerb *verb, const ValidateArguments *arguments, GError **error)
+// FALSE with a usage error for an option that the verb does not take, or two of which only one can be.
+static gboolean validate_check(const ValidateVerb *verb, const ValidateArguments *a, GError **error)
 {
-    const struct {
-        const char *option;
-        gboolean given, taken;
-    } options[] = {
-        {"--rows", arguments->rows, verb->takes_rows},
-        {"--all", arguments->all, verb->takes_all},
-        {"--family", arguments->family != NULL, verb->takes_family},
-        {"--report", arguments->report != NULL, verb->takes_report},
+    WordsOption options[] = {
+        {"--rows", a->rows, FALSE},
+        {"--all", a->all, FALSE},
+        {"--family", a->family != NULL, FALSE},
+        {"--report", a->report != NULL, FALSE},
+        {"--points", a->points != NULL, FALSE},
+        {"--models", a->models != NULL, FALSE},
+        {"--families", a->families, FALSE},
+        {"--run", a->run != NULL, FALSE},
+        {"--csv", a->csv, FALSE},
+        {"--db", a->db != NULL, FALSE},
+        {"--jobs", a->threads, FALSE},
+        {NULL, FALSE, FALSE},
     };
-    g_autofree char *where = g_strdup_printf("validate %s", verb->name);
-    for (guint i = 0; i < G_N_ELEMENTS(options); i++)
-        if (options[i].given && !options[i].taken)
-            return base_error_set(error, BASE_ERROR_USAGE, where, "found %s, wanted: stepline validate %s %s",
-                                  options[i].option, verb->name, verb->usage);
-    return TRUE;
+    for (guint i = 0; options[i].option != NULL; i++)
+        options[i].taken = g_strv_contains(verb->takes, options[i].option);
+    return words_check("validate", verb->name, verb->usage, options, error);
 }
 
 static int validate_run(int argc, char **argv, GError **error)
 {
-    if (argc < 2 || argv[1][0] == '-')
-        return validate_published_run(argc, argv, error);
-    gboolean json = FALSE, rows = FALSE, all = FALSE;
-    g_autofree char *family = NULL, *report = NULL;
+    g_auto(ValidateArguments) a = {.jobs = -1};
     const GOptionEntry entries[] = {
-        {"family", 0, 0, G_OPTION_ARG_STRING, &family, "Only rows of this family (collectives)", "NAME"},
-        {"rows", 0, 0, G_OPTION_ARG_NONE, &rows, "Print every row as well (collectives)", NULL},
-        {"all", 0, 0, G_OPTION_ARG_NONE, &all, "Also rows that take minutes (collectives)", NULL},
-        {"report", 0, 0, G_OPTION_ARG_STRING, &report, "Only this report (reports)", "N"},
-        {"json", 0, 0, G_OPTION_ARG_NONE, &json, "Print one JSON object", NULL},
+        {"points", 0, 0, G_OPTION_ARG_FILENAME, &a.points, "Runs of this table instead of our own (runs)",
+         "FILE"},
+        {"models", 0, 0, G_OPTION_ARG_FILENAME, &a.models, "Models of this table beside our own (runs)",
+         "FILE"},
+        {"families", 0, 0, G_OPTION_ARG_NONE, &a.families, "Print every family, not only the worst (runs)",
+         NULL},
+        {"run", 0, 0, G_OPTION_ARG_STRING, &a.run,
+         "Print one run as a scenario, and what is assumed of it (runs)", "ID"},
+        {"csv", 0, 0, G_OPTION_ARG_NONE, &a.csv, "Print every row as CSV (runs)", NULL},
+        {"db", 0, 0, G_OPTION_ARG_FILENAME, &a.db, "Add every row to this database (runs)", "FILE"},
+        {"jobs", 'j', 0, G_OPTION_ARG_INT, &a.jobs, "Threads, one a core unless given (runs)", "N"},
+        {"family", 0, 0, G_OPTION_ARG_STRING, &a.family, "Only rows of this family (collectives)", "NAME"},
+        {"rows", 0, 0, G_OPTION_ARG_NONE, &a.rows,
+         "Print every row as well (runs, collectives, layers, reports)", NULL},
+        {"all", 0, 0, G_OPTION_ARG_NONE, &a.all, "Also rows that take minutes (collectives)", NULL},
+        {"report", 0, 0, G_OPTION_ARG_STRING, &a.report, "Only this report (reports)", "N"},
+        {"json", 0, 0, G_OPTION_ARG_NONE, &a.json, "Print one JSON object", NULL},
         {0}};
     static const char details[] =
-        "Without a word: published training runs (stepline validate --help). collectives: measured "
-        "collectives, by family of machines. buckets: gradient buckets as PyTorch "
-        "formed them.\n"
-        "layers: published times of single layers. reports: questions of users whose answer is known.\n"
-        "Of the last three the exit status is 3 where one disagrees.";
-    if (!options_parse(&COMMAND_VALIDATE, entries, details, 1, 1, &argc, &argv, error))
+        "runs, or no word: published training runs. collectives: measured collectives, by family of "
+        "machines.\n"
+        "buckets: gradient buckets as PyTorch formed them. layers: published times of single layers. "
+        "reports: "
+        "questions\n"
+        "of users whose answer is known. Of the last three the exit status is 3 where one disagrees.";
+    if (!options_parse(&COMMAND_VALIDATE, entries, details, 0, 1, &argc, &argv, error))
         return BASE_ERROR_USAGE;
-    const ValidateVerb *verb = validate_find(argv[1], error);
-    const ValidateArguments arguments = {
-        .json = json, .rows = rows, .all = all, .family = family, .report = report};
-    if (verb == NULL || !validate_check(verb, &arguments, error))
+    a.threads = a.jobs != -1;
+    if (!a.threads)
+        a.jobs = (int)g_get_num_processors();
+    const ValidateVerb *verb = validate_find(argc > 1 ? argv[1] : NULL, error);
+    if (verb == NULL || !validate_check(verb, &a, error))
         return BASE_ERROR_USAGE;
-    return verb->run(&arguments, error);
+    return verb->run(&a, error);
 }
 
 const Command COMMAND_VALIDATE = {
     .name = "validate",
-    .usage = "[collectives|buckets|layers|reports] [OPTION...]",
+    .usage = "[runs|collectives|buckets|layers|reports] [OPTION...]",
     .summary = "Hold the simulation against published figures",
     .run = validate_run,
 };

@@ -9,6 +9,7 @@
 #include "cli/command.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/published-read.h"
 #include "published/expected.h"
 #include "published/fit.h"
 
@@ -27,10 +28,9 @@ static void fit_options_clear(FitOptions *options)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(FitOptions, fit_options_clear)
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(PublishedFit, published_fit_clear)
 
-static gboolean fit_progress(gpointer user, guint done, guint all)
+static void fit_progress(gpointer user, guint done, guint all)
 {
     progress_show_points(user, done, all);
-    return TRUE;
 }
 
 static void fit_print_estimates(const PublishedFit *fit)
@@ -66,7 +66,7 @@ static gboolean fit_print_errors(PublishedFit *fit, const FitOptions *options, P
     fit_print_line("fitted", fit, errors);
     static const char *const names[] = {"one model left out", "one source left out", "one chip left out"};
     for (guint k = 0; !options->no_cross && k < PUBLISHED_LEAVES; k++) {
-        published_fit_leave(fit, (PublishedLeave)k, (guint)options->jobs, errors, fit_progress, progress);
+        published_fit_leave(fit, (PublishedLeave)k, errors);
         progress_clear(progress);
         fit_print_line(names[k], fit, errors);
         if (k != PUBLISHED_LEAVE_MODEL || options->expected == NULL)
@@ -116,14 +116,15 @@ int fit_published_run(int argc, char **argv, GError **error)
         {0}};
     if (!options_parse(&COMMAND_FIT, entries, NULL, 1, 1, &argc, &argv, error))
         return BASE_ERROR_USAGE;
-    if (options.jobs < 1 || options.jobs > 256) {
-        base_error_set(error, BASE_ERROR_USAGE, "--jobs", "found %d, wanted 1 to 256", options.jobs);
+    if (options.no_cross && options.expected != NULL) {
+        base_error_set(error, BASE_ERROR_USAGE, "--expected",
+                       "found it beside --no-cross, whose errors it would write");
         return BASE_ERROR_USAGE;
     }
-    g_autoptr(GPtrArray) runs =
-        options.points == NULL ? published_runs_library(error) : published_runs_read(options.points, error);
-    g_autoptr(GHashTable) models = runs == NULL ? NULL : published_models_library(error);
-    if (models == NULL || (options.models != NULL && !published_models_read(models, options.models, error)))
-        return BASE_ERROR_FAILED;
+    g_autoptr(GPtrArray) runs = NULL;
+    g_autoptr(GHashTable) models = NULL;
+    int status = published_read(options.points, options.models, options.jobs, &runs, &models, error);
+    if (status != 0)
+        return status;
     return fit_run(&options, runs, models, error);
 }

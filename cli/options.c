@@ -77,3 +77,11 @@ void options_print_json(JsonNode *node)
     g_print("%s\n", text);
     json_node_unref(node);
 }
+
+void options_print_json_object(JsonObject *object)
+{
+    JsonNode *node = json_node_alloc();
+    json_node_init_object(node, object);
+    json_object_unref(object);
+    options_print_json(node);
+}

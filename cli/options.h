@@ -14,3 +14,5 @@ gboolean options_parse(const Command *command, const GOptionEntry *entries, cons
 
 // Prints a JSON tree and a newline on stdout, indented, and frees the node.
 void options_print_json(JsonNode *node);
+// The same of an object, which it frees.
+void options_print_json_object(JsonObject *object);

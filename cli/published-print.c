@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cli/reasons.h"
 
 static gboolean print_scored(const PublishedCase *own)
 {
@@ -25,12 +26,6 @@ static void print_percent(double value, const char *after)
         printf("%6s%s", "-", after);
 }
 
-// MFU as the paper counts it: a share of peak that counts recomputation is no MFU.
-static double print_paper_mfu(const PublishedRun *run)
-{
-    return run->mfu;
-}
-
 static void print_headline_row(const PublishedCase *own)
 {
     const PublishedRun *run = own->run;
@@ -41,7 +36,7 @@ static void print_headline_row(const PublishedCase *own)
         return;
     }
     printf("%9.2f", own->published);
-    print_percent(print_paper_mfu(run), "");
+    print_percent(run->mfu, "");
     print_percent(run->hfu, "");
     printf("%9.2f%6.1f%6.1f", own->step, 100 * own->mfu, 100 * own->hfu);
     printf("%+8.1f %s", 100 * published_error(own), fitted ? "*" : " ");
@@ -63,8 +58,8 @@ void published_print_headline(const GPtrArray *cases)
         return;
     printf("%34s%21s%21s%8s%13s%20s\n", "", "published", "simulated", "error", "not stated",
            "step spent on, %");
-    printf("%-28s%6s%9s%6s%6s%9s%6s%6s%8s%13s%6s%6s%6s%s\n", "run", "GPUs", "step s", "MFU", "HFU", "step s",
-           "MFU", "HFU", "%", "%", "comp", "comm", "bubb", "");
+    printf("%-28s%6s%9s%6s%6s%9s%6s%6s%8s%13s%6s%6s%6s\n", "run", "GPUs", "step s", "MFU", "HFU", "step s",
+           "MFU", "HFU", "%", "%", "comp", "comm", "bubb");
     for (guint i = 0; i < cases->len; i++) {
         const PublishedCase *own = cases->pdata[i];
         if (print_is_headline(own->run))
@@ -194,20 +189,10 @@ void published_print_csv(const GPtrArray *cases)
 
 void published_print_reasons(const GPtrArray *cases)
 {
-    g_autoptr(GPtrArray) seen = g_ptr_array_new();
-    for (guint i = 0; i < cases->len; i++) {
-        const char *reason = ((const PublishedCase *)cases->pdata[i])->reason;
-        gboolean known = reason == NULL;
-        for (guint j = 0; j < seen->len && !known; j++)
-            known = strcmp(seen->pdata[j], reason) == 0;
-        if (known)
-            continue;
-        guint rows = 0;
-        for (guint j = i; j < cases->len; j++)
-            rows += g_strcmp0(((const PublishedCase *)cases->pdata[j])->reason, reason) == 0;
-        printf("%sleft out: %u row%s: %s\n", seen->len == 0 ? "\n" : "", rows, rows == 1 ? "" : "s", reason);
-        g_ptr_array_add(seen, (gpointer)reason);
-    }
+    g_autoptr(GPtrArray) reasons = g_ptr_array_new();
+    for (guint i = 0; i < cases->len; i++)
+        g_ptr_array_add(reasons, ((const PublishedCase *)cases->pdata[i])->reason);
+    reasons_print(reasons);
 }
 
 static void print_json_number(JsonBuilder *b, const char *name, double value)

@@ -32,10 +32,7 @@ static void buckets_print_json(const GPtrArray *rows)
     }
     JsonObject *all = json_object_new();
     json_object_set_array_member(all, "rows", array);
-    JsonNode *node = json_node_alloc();
-    json_node_init_object(node, all);
-    json_object_unref(all);
-    options_print_json(node);
+    options_print_json_object(all);
 }
 
 static void buckets_print_size(const GArray *sizes, guint at)
@@ -85,8 +82,11 @@ static int buckets_run(const ValidateArguments *arguments, GError **error)
     return agree ? 0 : BASE_ERROR_INFEASIBLE;
 }
 
+static const char *const TAKES[] = {NULL};
+
 const ValidateVerb VALIDATE_VERB_BUCKETS = {
     .name = "buckets",
     .usage = "[--json]",
+    .takes = TAKES,
     .run = buckets_run,
 };

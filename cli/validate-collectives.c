@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/options.h"
+#include "cli/reasons.h"
 #include "cli/validate-verb.h"
 #include "validation/compare.h"
 
@@ -51,10 +52,7 @@ static void validate_print_json(const GPtrArray *compared, const GPtrArray *fami
     JsonObject *all = json_object_new();
     json_object_set_array_member(all, "rows", rows);
     json_object_set_array_member(all, "summary", summary);
-    JsonNode *node = json_node_alloc();
-    json_node_init_object(node, all);
-    json_object_unref(all);
-    options_print_json(node);
+    options_print_json_object(all);
 }
 
 static void validate_print_percent(guint rows, double value)
@@ -96,24 +94,12 @@ static void validate_print_families(const GPtrArray *families)
     }
 }
 
-// Why rows were left out, each reason once, in order of appearance.
 static void validate_print_reasons(const GPtrArray *compared)
 {
-    g_autoptr(GPtrArray) seen = g_ptr_array_new();
-    for (guint i = 0; i < compared->len; i++) {
-        const ValidationCompared *at = compared->pdata[i];
-        gboolean known = at->reason == NULL;
-        for (guint j = 0; j < seen->len && !known; j++)
-            known = strcmp(seen->pdata[j], at->reason) == 0;
-        if (known)
-            continue;
-        guint rows = 0;
-        for (guint j = i; j < compared->len; j++)
-            rows += g_strcmp0(((const ValidationCompared *)compared->pdata[j])->reason, at->reason) == 0;
-        printf("%sleft out: %u row%s: %s\n", seen->len == 0 ? "\n" : "", rows, rows == 1 ? "" : "s",
-               at->reason);
-        g_ptr_array_add(seen, at->reason);
-    }
+    g_autoptr(GPtrArray) reasons = g_ptr_array_new();
+    for (guint i = 0; i < compared->len; i++)
+        g_ptr_array_add(reasons, ((const ValidationCompared *)compared->pdata[i])->reason);
+    reasons_print(reasons);
 }
 
 static int collectives_run(const ValidateArguments *arguments, GError **error)
@@ -146,11 +132,11 @@ static int collectives_run(const ValidateArguments *arguments, GError **error)
     return 0;
 }
 
+static const char *const TAKES[] = {"--family", "--rows", "--all", NULL};
+
 const ValidateVerb VALIDATE_VERB_COLLECTIVES = {
     .name = "collectives",
     .usage = "[--family NAME] [--rows] [--all] [--json]",
-    .takes_rows = TRUE,
-    .takes_all = TRUE,
-    .takes_family = TRUE,
+    .takes = TAKES,
     .run = collectives_run,
 };

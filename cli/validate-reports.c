@@ -60,10 +60,7 @@ static void reports_print_json(const GPtrArray *reports)
     }
     JsonObject *all = json_object_new();
     json_object_set_array_member(all, "rows", array);
-    JsonNode *node = json_node_alloc();
-    json_node_init_object(node, all);
-    json_object_unref(all);
-    options_print_json(node);
+    options_print_json_object(all);
 }
 
 static void reports_print_figure(const ValidationFigure *figure)
@@ -131,17 +128,19 @@ static int layers_run(const ValidateArguments *arguments, GError **error)
     return reports_run_table("validation/data/layers.ini", arguments, error);
 }
 
+static const char *const REPORTS_TAKES[] = {"--report", "--rows", NULL};
+static const char *const LAYERS_TAKES[] = {"--rows", NULL};
+
 const ValidateVerb VALIDATE_VERB_REPORTS = {
     .name = "reports",
     .usage = "[--report N] [--rows] [--json]",
-    .takes_rows = TRUE,
-    .takes_report = TRUE,
+    .takes = REPORTS_TAKES,
     .run = reports_run,
 };
 
 const ValidateVerb VALIDATE_VERB_LAYERS = {
     .name = "layers",
     .usage = "[--rows] [--json]",
-    .takes_rows = TRUE,
+    .takes = LAYERS_TAKES,
     .run = layers_run,
 };

@@ -3,118 +3,62 @@
 
 #include <string.h>
 
-#include "base/csv.h"
-#include "base/error.h"
-#include "base/library.h"
-
-typedef struct {
-    const char *column;
-    enum { MODEL_TEXT, MODEL_WHOLE, MODEL_FLAG } kind;
-    gsize at;
-    gboolean needed;
-} ModelColumn;
+#include "base/record.h"
+#include "published/table.h"
 
 #define MODEL_AT(field) G_STRUCT_OFFSET(PublishedModel, field)
-static const ModelColumn COLUMNS[] = {
-    {"model", MODEL_TEXT, MODEL_AT(name), TRUE},
-    {"layers", MODEL_WHOLE, MODEL_AT(layers), FALSE},
-    {"hidden", MODEL_WHOLE, MODEL_AT(hidden), FALSE},
-    {"heads", MODEL_WHOLE, MODEL_AT(heads), FALSE},
-    {"kv_heads", MODEL_WHOLE, MODEL_AT(kv_heads), FALSE},
-    {"head_dim", MODEL_WHOLE, MODEL_AT(head_dim), FALSE},
-    {"ffn", MODEL_WHOLE, MODEL_AT(ffn), FALSE},
-    {"gated_mlp", MODEL_FLAG, MODEL_AT(gated), FALSE},
-    {"vocab", MODEL_WHOLE, MODEL_AT(vocabulary), FALSE},
-    {"tied_embeddings", MODEL_FLAG, MODEL_AT(tied), FALSE},
-    {"attn_parallel_block", MODEL_FLAG, MODEL_AT(parallel_block), FALSE},
-    {"norm_pos", MODEL_TEXT, MODEL_AT(norm_pos), FALSE},
-    {"attn_kind", MODEL_TEXT, MODEL_AT(attention), FALSE},
-    {"n_experts", MODEL_WHOLE, MODEL_AT(experts), FALSE},
-    {"source", MODEL_TEXT, MODEL_AT(source), FALSE},
+static const RecordColumn COLUMNS[] = {
+    {"model", RECORD_TEXT, MODEL_AT(name), TRUE},
+    {"layers", RECORD_WHOLE, MODEL_AT(layers), FALSE},
+    {"hidden", RECORD_WHOLE, MODEL_AT(hidden), FALSE},
+    {"heads", RECORD_WHOLE, MODEL_AT(heads), FALSE},
+    {"kv_heads", RECORD_WHOLE, MODEL_AT(kv_heads), FALSE},
+    {"head_dim", RECORD_WHOLE, MODEL_AT(head_dim), FALSE},
+    {"ffn", RECORD_WHOLE, MODEL_AT(ffn), FALSE},
+    {"gated_mlp", RECORD_YES, MODEL_AT(gated), FALSE},
+    {"vocab", RECORD_WHOLE, MODEL_AT(vocabulary), FALSE},
+    {"tied_embeddings", RECORD_YES, MODEL_AT(tied), FALSE},
+    {"attn_parallel_block", RECORD_YES, MODEL_AT(parallel_block), FALSE},
+    {"norm_pos", RECORD_TEXT, MODEL_AT(norm_pos), FALSE},
+    {"attn_kind", RECORD_TEXT, MODEL_AT(attention), FALSE},
+    {"n_experts", RECORD_WHOLE, MODEL_AT(experts), FALSE},
+    {"source", RECORD_TEXT, MODEL_AT(source), FALSE},
+    {NULL, RECORD_TEXT, 0, FALSE},
 };
-enum { MODEL_COLUMNS = G_N_ELEMENTS(COLUMNS) };
 
-static void model_free(gpointer data)
+static void model_free(gpointer model)
 {
-    PublishedModel *model = data;
-    g_free(model->name);
-    g_free(model->norm_pos);
-    g_free(model->attention);
-    g_free(model->source);
-    g_free(model);
+    record_free(COLUMNS, model);
 }
 
-static gboolean model_read_field(PublishedModel *model, const ModelColumn *column, const char *text)
+static gboolean models_take(gpointer into, gpointer record, const Csv *csv, guint row, GError **error)
 {
-    gpointer field = (char *)model + column->at;
-    if (column->kind == MODEL_TEXT) {
-        *(char **)field = g_strdup(text);
-        g_strdelimit(*(char **)field, "\r\n\t", ' '); // texts go into lines
-        return !column->needed || text[0] != '\0';
-    }
-    if (text[0] == '\0')
-        return TRUE;
-    char *end = NULL;
-    double value = g_ascii_strtod(text, &end);
-    gint64 whole = value >= 0 && value <= 1e9 ? (gint64)value : -1;
-    if (*end != '\0' || end == text || whole < 0 || (double)whole < value)
-        return FALSE;
-    if (column->kind == MODEL_WHOLE)
-        *(gint64 *)field = whole;
-    else
-        *(gboolean *)field = whole != 0;
-    return column->kind == MODEL_WHOLE || whole <= 1;
-}
-
-static gboolean models_of(GHashTable *into, const Csv *csv, GError **error)
-{
-    guint columns[MODEL_COLUMNS];
-    for (guint i = 0; i < MODEL_COLUMNS; i++)
-        if (!csv_find_column(csv, COLUMNS[i].column, &columns[i], error))
-            return FALSE;
-    for (guint row = 0; row < csv_rows(csv); row++) {
-        PublishedModel *model = g_new0(PublishedModel, 1);
-        for (guint i = 0; i < MODEL_COLUMNS; i++) {
-            const char *text = csv_get(csv, row)->fields[columns[i]];
-            if (model_read_field(model, &COLUMNS[i], text))
-                continue;
-            static const char *const wanted[] = {
-                [MODEL_TEXT] = "a name", [MODEL_WHOLE] = "a whole number", [MODEL_FLAG] = "0 or 1"};
-            g_autofree char *where = csv_where(csv, row, columns[i]);
-            g_autofree char *quoted = base_error_quote(text);
-            model_free(model);
-            return base_error_set(error, BASE_ERROR_FAILED, where, "found '%s', wanted %s", quoted,
-                                  wanted[COLUMNS[i].kind]);
-        }
-        g_hash_table_replace(into, model->name, model);
-    }
+    (void)csv;
+    (void)row;
+    (void)error;
+    g_hash_table_replace(into, ((PublishedModel *)record)->name, record);
     return TRUE;
 }
 
-gboolean published_models_read(GHashTable *into, const char *path, GError **error)
+// Frees csv, which may be NULL.
+static gboolean models_of(GHashTable *into, Csv *csv, GError **error)
 {
-    Csv *csv = csv_read_file(path, error);
     if (csv == NULL)
         return FALSE;
-    gboolean fine = models_of(into, csv, error);
+    gboolean fine = record_read(csv, COLUMNS, sizeof(PublishedModel), models_take, into, error);
     csv_free(csv);
     return fine;
 }
 
+gboolean published_models_read(GHashTable *into, const char *path, GError **error)
+{
+    return models_of(into, csv_read_file(path, error), error);
+}
+
 GHashTable *published_models_library(GError **error)
 {
-    static const char *const path = "validation/data/models.csv";
-    g_autoptr(GBytes) bytes = library_find(path);
-    g_assert(bytes != NULL);
-    gsize length = 0;
-    const char *text = g_bytes_get_data(bytes, &length);
-    Csv *csv = csv_read_text(path, text, length, error);
-    if (csv == NULL)
-        return NULL;
     g_autoptr(GHashTable) into = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, model_free);
-    gboolean fine = models_of(into, csv, error);
-    csv_free(csv);
-    return fine ? g_steal_pointer(&into) : NULL;
+    return models_of(into, published_table_open("models", error), error) ? g_steal_pointer(&into) : NULL;
 }
 
 gboolean published_model_rms(const PublishedModel *model)

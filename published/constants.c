@@ -5,8 +5,8 @@
 
 #include "published/table.h"
 
-static const char *const KINDS[] = {"efficiency",  "attention",     "memory",    "slowdown", "fw-memory",
-                                    "fw-products", "fw-accumulate", "fw-launch", "fw-gemm",  "spread"};
+static const char *const KINDS[] = {"efficiency",  "attention",     "memory",  "fw-memory",
+                                    "fw-products", "fw-accumulate", "fw-gemm", "spread"};
 G_STATIC_ASSERT(G_N_ELEMENTS(KINDS) == PUBLISHED_KINDS);
 
 static void constant_free(gpointer data)
@@ -32,16 +32,12 @@ static char *constant_where(const PublishedConstant *c)
                                strcmp(detail, "best") == 0 ? "" : detail);
     case PUBLISHED_MEMORY:
         return g_strdup_printf("topo/data/chips/%s.ini [compute] memory_efficiency", c->name);
-    case PUBLISHED_SLOWDOWN:
-        return g_strdup_printf("topo/data/chips/%s.ini [compute] collective_slowdown", c->name);
     case PUBLISHED_FW_MEMORY:
         return g_strdup_printf("plans/data/frameworks/%s.ini [framework] memory", c->name);
     case PUBLISHED_FW_PRODUCTS:
         return g_strdup_printf("plans/data/frameworks/%s.ini [framework] products", c->name);
     case PUBLISHED_FW_ACCUMULATE:
         return g_strdup_printf("plans/data/frameworks/%s.ini [framework] accumulate", c->name);
-    case PUBLISHED_FW_LAUNCH:
-        return g_strdup_printf("plans/data/frameworks/%s.ini [framework] launch", c->name);
     case PUBLISHED_FW_GEMM:
         return g_strdup_printf("plans/data/frameworks/%s.ini [framework] gemm", c->name);
     case PUBLISHED_SPREAD:
@@ -103,12 +99,9 @@ gboolean published_constant_touches(const PublishedConstant *c, const StepJob *j
         return framework->flash && strcmp(c->detail, TOPO_ATTENTION_NAMES[framework->kernel]) == 0;
     case PUBLISHED_FW_PRODUCTS:
         return !framework->flash;
-    case PUBLISHED_SLOWDOWN:
-        return job->plan.gpus > 1;
     case PUBLISHED_MEMORY:
     case PUBLISHED_FW_MEMORY:
     case PUBLISHED_FW_ACCUMULATE:
-    case PUBLISHED_FW_LAUNCH:
     case PUBLISHED_FW_GEMM:
     case PUBLISHED_SPREAD:
     case PUBLISHED_KINDS:
@@ -145,16 +138,12 @@ double published_constant_get(const PublishedConstant *c, const StepJob *job)
         return chip->attention[constant_kernel(c)].rate[HEAD_128] * 1e-12;
     case PUBLISHED_MEMORY:
         return chip->memory_efficiency;
-    case PUBLISHED_SLOWDOWN:
-        return chip->collective_slowdown;
     case PUBLISHED_FW_MEMORY:
         return job->framework->memory;
     case PUBLISHED_FW_PRODUCTS:
         return job->framework->products;
     case PUBLISHED_FW_ACCUMULATE:
         return job->framework->accumulate;
-    case PUBLISHED_FW_LAUNCH:
-        return job->framework->launch * 1e6;
     case PUBLISHED_FW_GEMM:
         return job->framework->gemm;
     case PUBLISHED_SPREAD:
@@ -184,9 +173,6 @@ void published_constant_set(const PublishedConstant *c, StepJob *job, double val
     case PUBLISHED_MEMORY:
         chip->memory_efficiency = value;
         return;
-    case PUBLISHED_SLOWDOWN:
-        chip->collective_slowdown = value;
-        return;
     case PUBLISHED_FW_MEMORY:
         job->framework->memory = value;
         return;
@@ -195,9 +181,6 @@ void published_constant_set(const PublishedConstant *c, StepJob *job, double val
         return;
     case PUBLISHED_FW_ACCUMULATE:
         job->framework->accumulate = value;
-        return;
-    case PUBLISHED_FW_LAUNCH:
-        job->framework->launch = value * 1e-6;
         return;
     case PUBLISHED_FW_GEMM:
         job->framework->gemm = value;

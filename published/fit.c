@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/median.h"
 #include "published/score.h"
 #include "published/solve.h"
 
@@ -24,13 +25,20 @@ static gboolean fit_touches(const PublishedConstant *constant, const PublishedCa
     return own->jobs->len > 0 && published_constant_touches(constant, own->jobs->pdata[0]);
 }
 
-static void fit_set(const PublishedFit *fit, guint unknown, PublishedCase *own, double x)
+// The case that is simulated for it and for all that are like it.
+static PublishedCase *fit_simulated(const PublishedFit *fit, const PublishedCase *own)
+{
+    return fit->cases->pdata[own->like];
+}
+
+static void fit_set(const PublishedFit *fit, guint unknown, const PublishedCase *own, double x)
 {
     const PublishedConstant *constant = fit->constants->pdata[unknown];
-    for (guint i = 0; i < own->jobs->len; i++)
-        published_constant_set(constant, own->jobs->pdata[i], exp(x));
-    for (guint i = 0; i < own->light->len; i++)
-        published_constant_set(constant, own->light->pdata[i], exp(x));
+    const PublishedCase *simulated = fit_simulated(fit, own);
+    for (guint i = 0; i < simulated->jobs->len; i++)
+        published_constant_set(constant, simulated->jobs->pdata[i], exp(x));
+    for (guint i = 0; i < simulated->light->len; i++)
+        published_constant_set(constant, simulated->light->pdata[i], exp(x));
 }
 
 // All constants at x, in every job that they touch.
@@ -42,33 +50,30 @@ static void fit_set_all(const PublishedFit *fit, const double *x)
                 fit_set(fit, j, fit->cases->pdata[i], x[j]);
 }
 
-static gboolean fit_residuals(PublishedFit *fit, guint threads, double *residual, PublishedProgress progress,
-                              gpointer user)
+// Simulates rows (GArray of indices of cases).
+static void fit_simulate(const PublishedFit *fit, const GArray *rows, PublishedWeight weight)
 {
-    if (!published_simulate(fit->cases, (const guint *)(const void *)fit->rows->data, fit->rows->len,
-                            PUBLISHED_WHOLE, threads, progress, user))
-        return FALSE;
-    for (guint i = 0; i < fit->rows->len; i++)
-        residual[i] = log(fit_case(fit, i)->step / fit_case(fit, i)->published);
-    return TRUE;
+    published_simulate(fit->cases, (const guint *)(const void *)rows->data, rows->len, weight, fit->threads,
+                       fit->progress, fit->user);
 }
 
-static gboolean fit_jacobian(PublishedFit *fit, guint threads, PublishedProgress progress, gpointer user)
+static void fit_residuals(const PublishedFit *fit, double *residual)
+{
+    fit_simulate(fit, fit->rows, PUBLISHED_WHOLE);
+    for (guint i = 0; i < fit->rows->len; i++)
+        residual[i] = log(fit_case(fit, i)->step / fit_case(fit, i)->published);
+}
+
+// What the logarithm of a row's step gains for a logarithm of each constant, by its light jobs.
+static void fit_jacobian(PublishedFit *fit)
 {
     guint unknowns = fit_unknowns(fit);
     memset(fit->jacobian, 0, (gsize)fit->rows->len * unknowns * sizeof(double));
-    g_autoptr(GArray) which = g_array_new(FALSE, FALSE, sizeof(guint));
-    // Light jobs are read when they are first run, from scenarios: with the library's constants.
-    if (!published_simulate(fit->cases, (const guint *)(const void *)fit->rows->data, fit->rows->len,
-                            PUBLISHED_LIGHT, threads, progress, user))
-        return FALSE;
-    fit_set_all(fit, fit->x);
-    if (!published_simulate(fit->cases, (const guint *)(const void *)fit->rows->data, fit->rows->len,
-                            PUBLISHED_LIGHT, threads, progress, user))
-        return FALSE;
+    fit_simulate(fit, fit->rows, PUBLISHED_LIGHT);
     g_autofree double *before = g_new0(double, MAX(fit->rows->len, 1));
     for (guint i = 0; i < fit->rows->len; i++)
         before[i] = fit_case(fit, i)->light_step;
+    g_autoptr(GArray) which = g_array_new(FALSE, FALSE, sizeof(guint));
     for (guint j = 0; j < unknowns; j++) {
         g_array_set_size(which, 0);
         for (guint i = 0; i < fit->rows->len; i++) {
@@ -77,20 +82,16 @@ static gboolean fit_jacobian(PublishedFit *fit, guint threads, PublishedProgress
             fit_set(fit, j, fit_case(fit, i), fit->x[j] + STEP);
             g_array_append_val(which, g_array_index(fit->rows, guint, i));
         }
-        gboolean on = published_simulate(fit->cases, (const guint *)(const void *)which->data, which->len,
-                                         PUBLISHED_LIGHT, threads, progress, user);
+        fit_simulate(fit, which, PUBLISHED_LIGHT);
         for (guint i = 0; i < fit->rows->len; i++) {
-            PublishedCase *own = fit_case(fit, i);
+            const PublishedCase *own = fit_case(fit, i);
             if (!fit_touches(fit->constants->pdata[j], own))
                 continue;
-            fit->jacobian[(gsize)i * unknowns + j] = log(own->light_step / before[i]) / STEP;
+            if (before[i] > 0 && own->light_step > 0)
+                fit->jacobian[(gsize)i * unknowns + j] = log(own->light_step / before[i]) / STEP;
             fit_set(fit, j, own, fit->x[j]);
         }
-        if (!on)
-            return FALSE;
     }
-    fit->rounds++;
-    return TRUE;
 }
 
 // The problem around fit->x; arrays are freed by fit_problem_clear.
@@ -123,9 +124,9 @@ static void fit_problem_clear(PublishedLinear *problem)
 }
 
 // Rows that are fitted, their weights, and the constants that they depend on.
-static void fit_init(PublishedFit *fit, GPtrArray *cases)
+static void fit_init(PublishedFit *fit)
 {
-    *fit = (PublishedFit){.cases = cases};
+    GPtrArray *cases = fit->cases;
     fit->rows = g_array_new(FALSE, FALSE, sizeof(guint));
     g_autoptr(GHashTable) families = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, NULL);
     for (guint i = 0; i < cases->len; i++) {
@@ -171,26 +172,24 @@ static void fit_init(PublishedFit *fit, GPtrArray *cases)
 }
 
 // A step towards where the linear problem is least, halved until the simulation agrees that it is better.
-static gboolean fit_step(PublishedFit *fit, guint threads, double *moved, PublishedProgress progress,
-                         gpointer user)
+// Returns how far the furthest constant moved.
+static double fit_step(PublishedFit *fit)
 {
     PublishedLinear problem = fit_problem(fit);
     guint n = fit_unknowns(fit);
     g_autofree double *to = g_new(double, MAX(n, 1)), *tried = g_new(double, MAX(fit->rows->len, 1)),
                       *from = g_memdup2(fit->x, n * sizeof(double));
     published_solve(&problem, to, NULL);
-    double cost = published_solve_cost(&problem, fit->residual, fit->x);
-    gboolean on = TRUE;
-    *moved = 0;
+    double cost = published_solve_cost(&problem, fit->residual, fit->x), moved = 0;
     for (double share = 1; share > 0.1; share /= 2) {
         g_autofree double *x = g_new(double, MAX(n, 1));
         for (guint j = 0; j < n; j++)
             x[j] = from[j] + share * (to[j] - from[j]);
         fit_set_all(fit, x);
-        on = fit_residuals(fit, threads, tried, progress, user);
-        if (!on || published_solve_cost(&problem, tried, x) < cost) {
+        fit_residuals(fit, tried);
+        if (published_solve_cost(&problem, tried, x) < cost) {
             for (guint j = 0; j < n; j++)
-                *moved = MAX(*moved, fabs(x[j] - from[j]));
+                moved = MAX(moved, fabs(x[j] - from[j]));
             memcpy(fit->x, x, n * sizeof(double));
             memcpy(fit->residual, tried, fit->rows->len * sizeof(double));
             break;
@@ -198,7 +197,7 @@ static gboolean fit_step(PublishedFit *fit, guint threads, double *moved, Publis
         fit_set_all(fit, from);
     }
     fit_problem_clear(&problem);
-    return on;
+    return moved;
 }
 
 static void fit_estimate(PublishedFit *fit)
@@ -221,28 +220,29 @@ static void fit_estimate(PublishedFit *fit)
     fit_problem_clear(&problem);
 }
 
-gboolean published_fit(PublishedFit *fit, GPtrArray *cases, guint threads, PublishedProgress progress,
-                       gpointer user)
+void published_fit(PublishedFit *fit, GPtrArray *cases, guint threads, PublishedProgress progress,
+                   gpointer user)
 {
     enum { ROUNDS = 5 };
+    *fit = (PublishedFit){.cases = cases, .threads = threads, .progress = progress, .user = user};
     g_autoptr(GArray) calib = g_array_new(FALSE, FALSE, sizeof(guint));
-    for (guint i = 0; i < cases->len; i++)
-        if (strcmp(((const PublishedCase *)cases->pdata[i])->run->split, "calib") == 0)
-            g_array_append_val(calib, i);
-    // Once before, so that those that fail are known.
-    if (!published_simulate(cases, (const guint *)(const void *)calib->data, calib->len, PUBLISHED_WHOLE,
-                            threads, progress, user))
-        return FALSE;
-    fit_init(fit, cases);
+    for (guint i = 0; i < cases->len; i++) {
+        PublishedCase *own = cases->pdata[i];
+        if (strcmp(own->run->split, "calib") != 0)
+            continue;
+        published_lighten(fit_simulated(fit, own));
+        g_array_append_val(calib, i);
+    }
+    fit_simulate(fit, calib, PUBLISHED_WHOLE); // once before, so that those that fail are known
+    fit_init(fit);
     fit_set_all(fit, fit->x);
-    if (!fit_residuals(fit, threads, fit->residual, progress, user))
-        return FALSE;
+    fit_residuals(fit, fit->residual);
     double moved = 1;
-    for (int round = 0; round < ROUNDS && moved > 0.005; round++)
-        if (!fit_jacobian(fit, threads, progress, user) || !fit_step(fit, threads, &moved, progress, user))
-            return FALSE;
+    for (int round = 0; round < ROUNDS && moved > 0.005; round++) {
+        fit_jacobian(fit);
+        moved = fit_step(fit);
+    }
     fit_estimate(fit);
-    return TRUE;
 }
 
 void published_fit_clear(PublishedFit *fit)
@@ -263,15 +263,13 @@ static const char *fit_group(const PublishedCase *own, PublishedLeave leave)
                                              : own->run->chip;
 }
 
-gboolean published_fit_leave(PublishedFit *fit, PublishedLeave leave, guint threads, double *errors,
-                             PublishedProgress progress, gpointer user)
+void published_fit_leave(PublishedFit *fit, PublishedLeave leave, double *errors)
 {
     guint n = fit_unknowns(fit);
     g_autofree double *all = g_memdup2(fit->weight, fit->rows->len * sizeof(double)),
                       *x = g_new(double, MAX(n, 1));
     g_autofree gboolean *through = g_new0(gboolean, MAX(fit->rows->len, 1));
-    gboolean on = TRUE;
-    for (guint first = 0; on && first < fit->rows->len; first++) {
+    for (guint first = 0; first < fit->rows->len; first++) {
         if (through[first])
             continue;
         const char *group = fit_group(fit_case(fit, first), leave);
@@ -287,8 +285,7 @@ gboolean published_fit_leave(PublishedFit *fit, PublishedLeave leave, guint thre
         published_solve(&problem, x, NULL);
         fit_problem_clear(&problem);
         fit_set_all(fit, x);
-        on = published_simulate(fit->cases, (const guint *)(const void *)which->data, which->len,
-                                PUBLISHED_WHOLE, threads, progress, user);
+        fit_simulate(fit, which, PUBLISHED_WHOLE);
         for (guint i = first; i < fit->rows->len; i++)
             if (fit->weight[i] <= 0)
                 errors[i] = published_error(fit_case(fit, i));
@@ -296,13 +293,7 @@ gboolean published_fit_leave(PublishedFit *fit, PublishedLeave leave, guint thre
     }
     fit_set_all(fit, fit->x);
     g_autofree double *again = g_new(double, MAX(fit->rows->len, 1));
-    return on && fit_residuals(fit, threads, again, progress, user);
-}
-
-static int fit_compare(gconstpointer a, gconstpointer b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    fit_residuals(fit, again);
 }
 
 double published_fit_mean(const PublishedFit *fit, const double *errors, double *median, double *bias)
@@ -329,8 +320,7 @@ double published_fit_mean(const PublishedFit *fit, const double *errors, double 
     g_hash_table_iter_init(&at, means);
     while (g_hash_table_iter_next(&at, NULL, &value))
         g_array_append_val(sorted, *(double *)value);
-    g_array_sort(sorted, fit_compare);
-    *median = sorted->len == 0 ? (double)NAN : g_array_index(sorted, double, sorted->len / 2);
+    *median = base_median(sorted);
     *bias /= families;
     return sum / families;
 }

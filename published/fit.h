@@ -20,10 +20,12 @@ typedef struct {
 } PublishedEstimate;
 
 typedef struct {
-    GPtrArray *cases;     // borrowed: simulated with the estimates when the fit is over
-    GPtrArray *constants; // owned: those that some row depends on
-    GArray *estimates;    // of PublishedEstimate
-    guint rounds;         // derivatives taken
+    GPtrArray *cases;           // borrowed: simulated with the estimates when the fit is over
+    GPtrArray *constants;       // owned: those that some row depends on
+    GArray *estimates;          // of PublishedEstimate
+    guint threads;              // of simulations
+    PublishedProgress progress; // may be NULL
+    gpointer user;              // of progress
     // Of the linear problem at the end, for what is left out of it:
     GArray *rows;     // of guint: indices of cases
     double *jacobian; // owned
@@ -32,9 +34,10 @@ typedef struct {
     double *x;        // owned: logarithms
 } PublishedFit;
 
-// Fits. FALSE where progress said stop. Fill: published_fit_clear.
-gboolean published_fit(PublishedFit *fit, GPtrArray *cases, guint threads, PublishedProgress progress,
-                       gpointer user);
+// Fits, and leaves the estimates in the jobs of cases, which must outlive fit. rows is empty where no case is
+// of split calib and can be run. Clear with published_fit_clear.
+void published_fit(PublishedFit *fit, GPtrArray *cases, guint threads, PublishedProgress progress,
+                   gpointer user);
 void published_fit_clear(PublishedFit *fit);
 
 typedef enum {
@@ -47,7 +50,7 @@ typedef enum {
 // Cross-validation: for every model (source, chip) the constants are estimated again without its rows (from
 // the derivatives at the end of the fit: one more Gauss-Newton step), and those rows simulated with them.
 // Fills errors[i] of every row of fit->rows with simulated / published - 1. Leaves jobs as the fit left them.
-gboolean published_fit_leave(PublishedFit *fit, PublishedLeave leave, guint threads, double *errors,
-                             PublishedProgress progress, gpointer user);
-// The mean over families of the mean |error| of errors as published_fit_leave fills them.
+void published_fit_leave(PublishedFit *fit, PublishedLeave leave, double *errors);
+// The mean over families of the mean |error| of errors as published_fit_leave fills them; their median, and
+// the mean error.
 double published_fit_mean(const PublishedFit *fit, const double *errors, double *median, double *bias);

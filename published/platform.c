@@ -40,6 +40,8 @@ gboolean published_platform(const PublishedRun *run, PublishedPlatform *platform
     *platform = (PublishedPlatform){0};
     if (best != NULL) {
         platform->machine = g_strdup(best[at[MACHINE]]);
+        platform->nic = g_ascii_strtod(best[at[NIC]], NULL);
+        platform->far = fabs(platform_distance(run, best[at[NIC]])) > 0.1;
         platform->assumed = run->inter <= 0 && strcmp(run->net_known, "no") == 0;
     }
     csv_free(csv);

@@ -7,7 +7,9 @@
 
 typedef struct {
     char *machine;    // owned
+    double nic;       // bytes/s one way of a GPU's NIC there, nominal
     gboolean assumed; // the run does not say its network
+    gboolean far;     // it does, and no machine of the chip comes within 10 % of it
 } PublishedPlatform;
 
 // By validation/data/platforms.csv. FALSE where no machine of the library has the run's chip.

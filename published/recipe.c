@@ -32,6 +32,7 @@ typedef struct {
     PublishedVary vary;
     GString *text;
     guint32 tp, pp, cp, dp;
+    gint64 micro; // sequences of a micro-batch
 } Recipe;
 
 static void recipe_assume(Recipe *at, const char *format, ...) G_GNUC_PRINTF(2, 3);
@@ -79,6 +80,8 @@ static gboolean recipe_possible(Recipe *at)
         return recipe_refuse(at, "it recomputes in a way that the table does not detail");
     if (published_precision(run) == NULL)
         return recipe_refuse(at, "its precision is unknown here");
+    if (run->gpus == 0)
+        return recipe_refuse(at, "it has no GPUs");
     if (run->tp == 0 && run->pp == 0 && run->dp == 0 && run->gpus > 1)
         return recipe_refuse(at, "its layout is not published");
     return TRUE;
@@ -94,6 +97,8 @@ static gboolean recipe_split(Recipe *at)
     if (run->gpus % others != 0)
         return recipe_refuse(at, "tp x pp x cp does not divide its number of GPUs");
     at->dp = (guint32)(run->gpus / others);
+    if (run->dp > 0 && run->dp != at->dp)
+        return recipe_refuse(at, "tp x pp x cp x dp is not its number of GPUs");
     return TRUE;
 }
 
@@ -137,29 +142,64 @@ static gboolean recipe_machine(Recipe *at)
         return recipe_refuse(at, "no machine of the library has its chip");
     if (platform.assumed)
         recipe_assume(at, "network not published: the platform's, %s", platform.machine);
+    if (platform.far)
+        recipe_assume(at, "%s stands for a network of %.3g B/s a GPU; its own is %.3g", platform.machine,
+                      at->run->inter, platform.nic);
     g_string_append_printf(at->text, "\n[machine]\nuse = %s\ngpus = %u\n", platform.machine, at->run->gpus);
     at->recipe->machine = g_steal_pointer(&platform.machine);
     published_platform_clear(&platform);
     return TRUE;
 }
 
-// Chunks of a pipeline rank, and layers of its ends where those hold one fewer.
-static void recipe_pipeline(Recipe *at)
+// The micro-batch and, where it is not published, what is taken for it.
+static gboolean recipe_batch(Recipe *at)
 {
     const PublishedRun *run = at->run;
-    gint64 layers = run->layers > 0 ? run->layers : at->model->layers;
-    gint64 stage = (layers + at->pp - 1) / at->pp, chunks = MAX(run->vp, 1);
-    gboolean open = strstr(run->missing, "vp") != NULL && strstr(run->pp_schedule, "interleaved") != NULL;
-    if (open) {
-        chunks = at->vary.chunks > 0 ? at->vary.chunks : stage;
+    at->micro = run->micro_batch;
+    if (at->micro == 0) {
+        at->micro = at->vary.micro_batch > 0 ? at->vary.micro_batch : 1;
+        if (!at->family.accumulates && at->vary.micro_batch == 0)
+            at->micro = MAX(run->batch / at->dp, 1);
         at->recipe->open = TRUE;
-        recipe_assume(at, "virtual stages not published: %" G_GINT64_FORMAT " a GPU", chunks);
+        recipe_assume(at, "micro-batch not published: %" G_GINT64_FORMAT, at->micro);
     }
+    if (run->batch % (at->micro * at->dp) != 0)
+        return recipe_refuse(at, "its batch is no multiple of micro-batch x dp");
+    g_string_append_printf(at->text, "batch = %" G_GINT64_FORMAT "\nmicro_batch = %" G_GINT64_FORMAT "\n",
+                           run->batch, at->micro);
+    return TRUE;
+}
+
+// Chunks of a pipeline rank: where they are not published one a layer, if the schedule allows it.
+static gint64 recipe_chunks(Recipe *at, gint64 layers)
+{
+    const PublishedRun *run = at->run;
+    if (strstr(run->missing, "vp") == NULL)
+        return MAX(run->vp, 1);
+    gint64 chunks = at->vary.chunks > 0 ? at->vary.chunks : (layers + at->pp - 1) / at->pp;
+    if (run->batch / (at->micro * at->dp) % at->pp != 0) // interleaving wants whole groups of micro-batches
+        chunks = 1;
+    at->recipe->open = TRUE;
+    recipe_assume(at, "virtual stages not published: %" G_GINT64_FORMAT " a GPU", chunks);
+    return chunks;
+}
+
+// The schedule, and the layers of its ends where those hold one fewer.
+static gboolean recipe_pipeline(Recipe *at)
+{
+    const PublishedRun *run = at->run;
+    gboolean gpipe = strcmp(run->pp_schedule, "gpipe") == 0;
     if (at->pp == 1)
-        return;
+        return run->vp <= 1 || recipe_refuse(at, "it has virtual stages and no pipeline");
+    if (run->pp_schedule[0] != '\0' && strstr(run->pp_schedule, "1f1b") == NULL && !gpipe)
+        return recipe_refuse(at, "its pipeline schedule is not simulated yet");
+    gint64 layers = run->layers > 0 ? run->layers : at->model->layers, chunks = recipe_chunks(at, layers);
     g_string_append_printf(at->text, "pp = %u\n", at->pp);
+    if (gpipe)
+        g_string_append(at->text, "schedule = gpipe\n");
     if (chunks > 1)
-        g_string_append_printf(at->text, "schedule = interleaved\nchunks = %" G_GINT64_FORMAT "\n", chunks);
+        g_string_append_printf(at->text, "%schunks = %" G_GINT64_FORMAT "\n",
+                               gpipe ? "" : "schedule = interleaved\n", chunks);
     // Embedding and head counted as a layer each: the ends hold one fewer (Llama 3, BLOOM).
     gint64 slots = at->pp * chunks;
     if (layers % slots != 0 && (layers + 2) % slots == 0) {
@@ -172,23 +212,6 @@ static void recipe_pipeline(Recipe *at)
                       " stages: the first and the last hold one fewer",
                       layers, slots);
     }
-}
-
-static gboolean recipe_batch(Recipe *at)
-{
-    const PublishedRun *run = at->run;
-    gint64 micro = run->micro_batch;
-    if (micro == 0) {
-        micro = at->vary.micro_batch > 0 ? at->vary.micro_batch : 1;
-        if (!at->family.accumulates && at->vary.micro_batch == 0)
-            micro = MAX(run->batch / at->dp, 1);
-        at->recipe->open = TRUE;
-        recipe_assume(at, "micro-batch not published: %" G_GINT64_FORMAT, micro);
-    }
-    if (run->batch % (micro * at->dp) != 0)
-        return recipe_refuse(at, "its batch is no multiple of micro-batch x dp");
-    g_string_append_printf(at->text, "batch = %" G_GINT64_FORMAT "\nmicro_batch = %" G_GINT64_FORMAT "\n",
-                           run->batch, micro);
     return TRUE;
 }
 
@@ -196,14 +219,17 @@ static void recipe_tensor(Recipe *at)
 {
     const PublishedRun *run = at->run;
     const PublishedFamily *family = &at->family;
-    gboolean sp = run->sp != 0 && !g_str_has_prefix(run->chip, "TPU");
+    gboolean sp = run->sp > 0 || (run->sp < 0 && !g_str_has_prefix(run->chip, "TPU"));
     if (at->tp > 1) {
         if (run->sp < 0)
             recipe_assume(at, "sequence parallelism not published: %s", recipe_flag(sp));
         gboolean overlap = run->tp_overlap > 0 || (run->tp_overlap < 0 && family->tp_overlap_too);
+        overlap = overlap && sp && family->tp_overlap > 1; // only sequence parallelism has what overlaps
         g_string_append_printf(at->text, "tp = %u\nsp = %s\n", at->tp, recipe_flag(sp));
-        if (overlap && sp && family->tp_overlap > 1)
+        if (overlap)
             g_string_append_printf(at->text, "tp_overlap = %u\n", family->tp_overlap);
+        else if (run->tp_overlap > 0)
+            recipe_assume(at, "exchanges of tensor parallelism are said to overlap, and do not here");
         if (run->tp_overlap < 0)
             recipe_assume(at, "overlap of tensor-parallel exchanges not published: %s", recipe_flag(overlap));
     }
@@ -294,8 +320,7 @@ static gboolean recipe_write(Recipe *at)
         return FALSE;
     g_string_append(at->text, "\n[job]\n");
     recipe_tensor(at);
-    recipe_pipeline(at);
-    if (!recipe_data(at) || !recipe_batch(at) || !recipe_recompute(at))
+    if (!recipe_batch(at) || !recipe_pipeline(at) || !recipe_data(at) || !recipe_recompute(at))
         return FALSE;
     g_string_append_printf(at->text, "\n[compute]\nframework = %s\nprecision = %s\n", at->family.framework,
                            published_precision(at->run));

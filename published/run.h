@@ -17,28 +17,26 @@ typedef enum {
 extern const char *const PUBLISHED_COUNT_NAMES[]; // "unknown", "full", "causal", "hardware", NULL
 
 typedef struct {
-    guint line;                                 // of the table
     char *id, *source_key, *source, *reference; // owned, all texts
     char *model, *variant, *chip, *precision;
-    char *dp_kind, *recompute, *recompute_detail, *offload, *fabric, *net_known, *pp_schedule;
-    char *split, *missing, *completeness;
+    char *dp_kind, *recompute, *recompute_detail, *offload, *net_known, *pp_schedule;
+    char *split, *missing;
     char *counting_text; // as the table has it
     PublishedCount counting;
-    gint64 layers; // of a run with fewer than its model has; 0: the model's
-    gint64 sequence;
-    guint32 gpus, per_node;                           // per_node 0: unknown
-    double intra, inter;                              // bytes/s one way of one GPU; 0: unknown
-    double peak;                                      // FLOP/s that its MFU divides by; 0: unknown
-    guint32 tp, pp, cp, ep, dp;                       // 0: unknown
-    int sp;                                           // -1: unknown
-    gint64 vp, layers_per_vstage, micro_batch, batch; // 0: unknown
-    guint32 shard, replicas;                          // of FSDP; 0: unknown
-    int tp_overlap, dp_overlap;                       // -1: unknown
-    double step;                                      // s; 0: not printed
-    double low, high;                                 // s, spread of the steps; 0: unknown
-    double flops;                                     // FLOP/s a GPU as printed; 0: unknown
-    double mfu, hfu;                                  // fractions as printed; 0: unknown
-    double tokens_per_s;                              // of all GPUs; 0: unknown
+    gint64 layers;                 // of a run with fewer than its model has; 0: the model's
+    gint64 sequence;               // tokens
+    guint32 gpus;                  //
+    double inter;                  // bytes/s one way of one GPU between nodes; 0: unknown
+    double peak;                   // FLOP/s that its MFU divides by; 0: unknown
+    guint32 tp, pp, cp, ep, dp;    // 0: unknown
+    int sp;                        // -1: unknown
+    gint64 vp, micro_batch, batch; // 0: unknown
+    guint32 shard;                 // of FSDP; 0: unknown
+    int tp_overlap, dp_overlap;    // -1: unknown
+    double step;                   // s; 0: not printed
+    double flops;                  // FLOP/s a GPU as printed; 0: unknown
+    double mfu, hfu;               // fractions as printed; 0: unknown
+    double tokens_per_s;           // of all GPUs; 0: unknown
 } PublishedRun;
 
 // Reads a table. NULL with an error "file:line: column: ...": a column missing, a figure that is no number,

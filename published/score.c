@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/median.h"
+
 static void score_free(gpointer data)
 {
     PublishedScore *score = data;
@@ -22,22 +24,6 @@ char *published_family_key(const PublishedCase *own)
 static gboolean score_counts(const PublishedCase *own, const char *split)
 {
     return own->reason == NULL && own->step > 0 && (split == NULL || strcmp(own->run->split, split) == 0);
-}
-
-static int score_compare(gconstpointer a, gconstpointer b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double score_median(GArray *values)
-{
-    if (values->len == 0)
-        return (double)NAN;
-    g_array_sort(values, score_compare);
-    guint half = values->len / 2;
-    double upper = g_array_index(values, double, half);
-    return values->len % 2 == 1 ? upper : (upper + g_array_index(values, double, half - 1)) / 2;
 }
 
 // Model FLOPs over peak of a case's published step.
@@ -65,7 +51,7 @@ static void score_family(PublishedScore *score, const GPtrArray *members, double
         score->gpus_low = MIN(score->gpus_low, own->run->gpus);
         score->gpus_high = MAX(score->gpus_high, own->run->gpus);
     }
-    score->median = score_median(errors);
+    score->median = base_median(errors);
 }
 
 GPtrArray *published_scores(const GPtrArray *cases, const char *split)
@@ -131,5 +117,5 @@ void published_total(const GPtrArray *scores, PublishedTotal *total)
         total->roofline += score->roofline / scores->len;
         g_array_append_val(means, score->mean);
     }
-    total->median = score_median(means);
+    total->median = base_median(means);
 }

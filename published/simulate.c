@@ -142,16 +142,19 @@ static double case_step(const StepResult *result)
     return units_seconds(result->step);
 }
 
+void published_lighten(PublishedCase *own)
+{
+    if (own->reason == NULL && own->light->len == 0)
+        case_add_jobs(own, own->light, TRUE);
+}
+
 static void case_run_light(PublishedCase *own)
 {
-    if (own->light->len == 0 && !case_add_jobs(own, own->light, TRUE))
-        return;
     own->light_step = 0;
     for (guint i = 0; i < own->light->len; i++) {
-        g_autoptr(GError) error = NULL;
-        g_autoptr(StepResult) result = step_run(own->light->pdata[i], NULL, NULL, &error);
+        g_autoptr(StepResult) result = step_run(own->light->pdata[i], NULL, NULL, NULL);
         if (result == NULL) {
-            own->reason = g_strdup(error->message);
+            own->light_step = 0;
             return;
         }
         own->light_step += (i == 0 ? 1 : -1) * case_step(result);
@@ -191,14 +194,13 @@ typedef struct {
     gpointer user;
     GMutex mutex; // of all that follows
     guint next, done;
-    gboolean stop;
 } Pool;
 
 static gpointer pool_work(gpointer data)
 {
     Pool *pool = data;
     g_mutex_lock(&pool->mutex);
-    while (!pool->stop && pool->next < pool->n) {
+    while (pool->next < pool->n) {
         guint at = pool->next++;
         g_mutex_unlock(&pool->mutex);
         PublishedCase *own = pool->cases->pdata[pool->which[at]];
@@ -206,8 +208,8 @@ static gpointer pool_work(gpointer data)
             pool->weight == PUBLISHED_LIGHT ? case_run_light(own) : case_run(own);
         g_mutex_lock(&pool->mutex);
         pool->done++;
-        if (pool->progress != NULL && !pool->progress(pool->user, pool->done, pool->n))
-            pool->stop = TRUE;
+        if (pool->progress != NULL)
+            pool->progress(pool->user, pool->done, pool->n);
     }
     g_mutex_unlock(&pool->mutex);
     return NULL;
@@ -232,8 +234,8 @@ static void case_copy(PublishedCase *own, const PublishedCase *from)
     own->memory = from->memory;
 }
 
-gboolean published_simulate(GPtrArray *cases, const guint *which, guint n, PublishedWeight weight,
-                            guint threads, PublishedProgress progress, gpointer user)
+void published_simulate(GPtrArray *cases, const guint *which, guint n, PublishedWeight weight, guint threads,
+                        PublishedProgress progress, gpointer user)
 {
     g_autoptr(GArray) once = g_array_new(FALSE, FALSE, sizeof(guint));
     g_autofree gboolean *listed = g_new0(gboolean, MAX(cases->len, 1));
@@ -258,11 +260,10 @@ gboolean published_simulate(GPtrArray *cases, const guint *which, guint n, Publi
     for (guint i = 0; i < others->len; i++)
         g_thread_join(others->pdata[i]);
     g_mutex_clear(&pool.mutex);
-    for (guint i = 0; i < asked && !pool.stop; i++) {
+    for (guint i = 0; i < asked; i++) {
         PublishedCase *own = cases->pdata[which == NULL ? i : which[i]];
         case_copy(own, cases->pdata[own->like]);
     }
-    return !pool.stop;
 }
 
 void published_range(PublishedCase *own, GHashTable *models)

@@ -46,6 +46,8 @@ static void solve_fill(const PublishedLinear *p, const double *residual, const d
 void published_solve(const PublishedLinear *p, double *x, double *error)
 {
     enum { ROUNDS = 30 };
+    if (p->unknowns == 0)
+        return;
     g_autofree double *residual = g_new(double, MAX(p->rows, 1));
     gsl_matrix *normal = gsl_matrix_alloc(p->unknowns, p->unknowns);
     gsl_vector *right = gsl_vector_alloc(p->unknowns), *step = gsl_vector_alloc(p->unknowns);

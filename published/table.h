@@ -5,6 +5,8 @@
 
 #include "base/csv.h"
 
-// Reads validation/data/NAME.csv; columns (NULL-terminated) get their indices. The tables are the program's
-// own: a mistake in one stops it. Caller frees with csv_free.
+// Opens validation/data/NAME.csv. NULL with an error; caller frees with csv_free.
+Csv *published_table_open(const char *name, GError **error);
+// The same; columns of names (NULL-terminated) get their indices. A mistake in such a table of the program's
+// own stops it.
 Csv *published_table_read(const char *name, const char *const *names, guint *columns);

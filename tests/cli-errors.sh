@@ -133,8 +133,13 @@ check 2 "--validation: means nothing for a sweep, only for a validation" plot x.
 check 1 "x.db: cannot be opened: No such file" plot x.db validation -o x.png
 check 1 "nowhere/x.db: cannot be made: No such file" validate --db nowhere/x.db
 check 2 "--metric: found 'stepp_s'|did you mean 'step_s'?" plot x.db sweep -o x.png --metric stepp_s
-check 2 "validate: found --family, --report or --all, wanted a word before" validate --family x
-check 2 "validate: found 'reprots', wanted one of: collectives, buckets, layers, reports (did you mean 'reports'?)" validate reprots
+check 2 "validate runs: found --family, wanted: stepline validate runs [--points FILE]" validate --family x
+check 2 "validate runs: found more than one of --json, --csv, --run, and --rows or --families" validate --csv --json
+check 2 "validate runs: found --db beside --run" validate --run palm540b --db v.db
+check 2 "--jobs: found 0, wanted 1 to 256" validate --jobs 0
+check 2 "--expected: found it beside --no-cross" fit published --no-cross --expected x.csv
+check 1 "nowhere.csv: no such file" fit published --points nowhere.csv
+check 2 "validate: found 'reprots', wanted one of: runs, collectives, buckets, layers, reports (did you mean 'reports'?)" validate reprots
 check 2 "validate reports: found --family, wanted: stepline validate reports" validate reports --family x
 check 2 "validate buckets: found --rows, wanted: stepline validate buckets" validate buckets --rows
 check 2 "validate layers: found --report" validate layers --report 1

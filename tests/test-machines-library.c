@@ -73,8 +73,8 @@ static void test_parts(void **state)
         {"tpu-v5p", 2048},     {"tpu-v5p", 4},        {"tpu-v5e", 8},         {"tpu-v6e", 512},
         {"llama3-24k", 8192},  {"llama3-24k", 16384}, {"h100-gt96", 8},       {"mi350x-8", 1},
         {"mi355x-8", 2},       {"mi355x-8", 1024},    {"gaudi2-8", 4},        {"gaudi2-8", 256},
-        {"trn1-32xl", 2},      {"trn1-32xl", 256},    {"trn1-32xl-cores", 8}, {"trn1-32xl-cores", 1024},
-        {"trn2-ultra", 16},    {"trn2-ultra", 256},   {"tpu-v7x", 256},       {"tpu-v3", 4096},
+        {"trn1-32xl", 2},      {"trn1-32xl", 256},    {"trn2-ultra", 16},     {"trn2-ultra", 256},
+        {"tpu-v7x", 256},      {"tpu-v3", 4096},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;
@@ -101,9 +101,8 @@ static void test_rates(void **state)
         {"a100-pcie", 0, 7, 21e9, 15e9},      {"tpu-v5p", 0, 63, 90e9, 90e9},
         {"rtx4090-8", 0, 7, 20e9, 16e9},      {"llama3-24k", 0, 24575, 370.8e9, 48.5e9},
         {"mi355x-8", 16, 8, 402e9, 48.5e9},   {"gaudi2-8", 16, 8, 256.5e9, 36.6e9},
-        {"trn1-32xl", 32, 16, 43.2e9, 90e9},  {"trn1-32xl-cores", 64, 32, 21.6e9, 90e9},
-        {"trn2-ultra", 0, 63, 96e9, 96e9},    {"tpu-v7x", 0, 63, 90e9, 90e9},
-        {"tpu-v3", 0, 31, 73.8e9, 73.8e9},
+        {"trn1-32xl", 32, 16, 43.2e9, 90e9},  {"trn2-ultra", 0, 63, 96e9, 96e9},
+        {"tpu-v7x", 0, 63, 90e9, 90e9},       {"tpu-v3", 0, 31, 73.8e9, 73.8e9},
     };
     for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autoptr(GError) error = NULL;

@@ -123,7 +123,7 @@ static void test_library_whole(void **state)
         check_fine(error);
         assert_string_not_equal(device->title, chips[i]);
         assert_string_not_equal(device->source, "not stated");
-        assert_true(device->memory > G_GINT64_CONSTANT(11000000000) && device->memory_bandwidth > 4e11);
+        assert_true(device->memory > G_GINT64_CONSTANT(11000000000) && device->memory_bandwidth > 5e11);
     }
 }
 

@@ -127,9 +127,8 @@ sqlite3_stmt *timeline_database_prepare(sqlite3 *database, const char *path, con
     return statement;
 }
 
-// The one whole number that a statement gives.
-static gboolean database_number(sqlite3 *database, const char *path, const char *sql, gint64 *number,
-                                GError **error)
+gboolean timeline_database_number(sqlite3 *database, const char *path, const char *sql, gint64 *number,
+                                  GError **error)
 {
     sqlite3_stmt *statement = timeline_database_prepare(database, path, sql, error);
     if (statement == NULL)
@@ -146,10 +145,10 @@ static gboolean database_number(sqlite3 *database, const char *path, const char 
 gboolean timeline_database_check(sqlite3 *database, const char *path, gboolean *empty, GError **error)
 {
     gint64 things = 0, id = 0, version = 0, tables = 0;
-    if (!database_number(database, path, "SELECT count(*) FROM sqlite_master", &things, error) ||
-        !database_number(database, path, "PRAGMA application_id", &id, error) ||
-        !database_number(database, path, "PRAGMA user_version", &version, error) ||
-        !database_number(
+    if (!timeline_database_number(database, path, "SELECT count(*) FROM sqlite_master", &things, error) ||
+        !timeline_database_number(database, path, "PRAGMA application_id", &id, error) ||
+        !timeline_database_number(database, path, "PRAGMA user_version", &version, error) ||
+        !timeline_database_number(
             database, path,
             "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND sql LIKE 'CREATE TABLE%' AND name "
             "IN ('run', 'metric', 'assumption', 'lane', 'span', 'link_use', 'exposure', 'memory', "

@@ -32,5 +32,9 @@ gboolean timeline_database_run(sqlite3 *database, const char *path, const char *
 // A prepared statement, NULL with an error. Caller frees with sqlite3_finalize.
 sqlite3_stmt *timeline_database_prepare(sqlite3 *database, const char *path, const char *sql, GError **error);
 
+// The one whole number that a statement gives. FALSE with an error.
+gboolean timeline_database_number(sqlite3 *database, const char *path, const char *sql, gint64 *number,
+                                  GError **error);
+
 // Turns SQLite's last error into "PATH: ..." in one line. Returns FALSE.
 gboolean timeline_database_refuse(sqlite3 *database, const char *path, GError **error);

@@ -57,22 +57,6 @@ void timeline_published_free(gpointer row)
     g_free(row);
 }
 
-// The number that the next, or the last, validation has.
-static gboolean published_number_of(sqlite3 *database, const char *path, const char *sql, gint64 *number,
-                                    GError **error)
-{
-    sqlite3_stmt *statement = timeline_database_prepare(database, path, sql, error);
-    if (statement == NULL)
-        return FALSE;
-    gboolean fine = sqlite3_step(statement) == SQLITE_ROW;
-    if (fine)
-        *number = sqlite3_column_int64(statement, 0);
-    else
-        timeline_database_refuse(database, path, error);
-    sqlite3_finalize(statement);
-    return fine;
-}
-
 static void published_bind(sqlite3_stmt *statement, const TimelinePublished *row, int at)
 {
     for (guint i = 0; i < G_N_ELEMENTS(TEXTS); i++, at++)
@@ -111,11 +95,12 @@ gboolean timeline_published_write(const char *path, const GPtrArray *rows, gint6
     gboolean made = timeline_database_is_absent(path);
     sqlite3 *database = timeline_database_new(path, TIMELINE_DATABASE_WRITE, error);
     gint64 number = 0;
-    gboolean fine = database != NULL && timeline_run_row_begin(database, path, error) &&
-                    published_number_of(database, path,
-                                        "SELECT max(0, ifnull(max(CASE typeof(validation) WHEN 'integer' THEN"
-                                        " validation END), 0)) FROM published",
-                                        &number, error);
+    gboolean fine =
+        database != NULL && timeline_run_row_begin(database, path, error) &&
+        timeline_database_number(database, path,
+                                 "SELECT max(0, ifnull(max(CASE typeof(validation) WHEN 'integer' THEN"
+                                 " validation END), 0)) FROM published",
+                                 &number, error);
     if (fine && number > G_MAXINT64 / 2)
         fine = base_error_set(error, BASE_ERROR_FAILED, path,
                               "found numbers of validations with no room for more");
@@ -179,7 +164,7 @@ GPtrArray *timeline_published_read(const char *path, gint64 *validation, GError 
     gboolean fine = database != NULL && timeline_database_check(database, path, NULL, error) &&
                     timeline_database_run(database, path, "PRAGMA query_only = ON", error) &&
                     (*validation != 0 ||
-                     published_number_of(
+                     timeline_database_number(
                          database, path,
                          "SELECT ifnull(max(CASE typeof(validation) WHEN 'integer' THEN validation END), 0)"
                          " FROM published",

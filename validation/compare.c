@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/library.h"
+#include "base/median.h"
 #include "coll/measure.h"
 
 static void validation_compared_free(gpointer data)
@@ -89,21 +90,6 @@ GPtrArray *validation_compare_run(const GPtrArray *rows, guint64 messages_max, G
     return g_steal_pointer(&all);
 }
 
-static int validation_compare_double(gconstpointer a, gconstpointer b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double validation_compare_median(GArray *values)
-{
-    if (values->len == 0)
-        return (double)NAN;
-    g_array_sort(values, validation_compare_double);
-    guint n = values->len;
-    return (g_array_index(values, double, (n - 1) / 2) + g_array_index(values, double, n / 2)) / 2;
-}
-
 static ValidationFamily *validation_compare_family(const GPtrArray *compared, const char *name)
 {
     ValidationFamily *family = g_new0(ValidationFamily, 1);
@@ -123,8 +109,8 @@ static ValidationFamily *validation_compare_family(const GPtrArray *compared, co
     family->large = large->len;
     family->small = small->len;
     family->rows = large->len + small->len;
-    family->busbw = validation_compare_median(large);
-    family->latency = validation_compare_median(small);
+    family->busbw = base_median(large);
+    family->latency = base_median(small);
     return family;
 }
 

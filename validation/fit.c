@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/median.h"
 
 enum { POINTS_MOST = 64 };
 
@@ -168,23 +169,6 @@ static guint validation_fit_lines(const Sample *samples, guint n, Line lines[VAL
     return kept;
 }
 
-static int validation_fit_compare(gconstpointer left, gconstpointer right)
-{
-    double a = *(const double *)left, b = *(const double *)right;
-    return a < b ? -1 : a > b;
-}
-
-// Sorts values.
-static double validation_fit_median(GArray *values)
-{
-    if (values->len == 0)
-        return (double)NAN;
-    g_array_sort(values, validation_fit_compare);
-    return (g_array_index(values, double, (values->len - 1) / 2) +
-            g_array_index(values, double, values->len / 2)) /
-           2;
-}
-
 // At most POINTS_MOST samples: medians of time / size over runs of neighbours, at their middle size.
 static GArray *validation_fit_samples(const GArray *points, double factor)
 {
@@ -202,7 +186,7 @@ static GArray *validation_fit_samples(const GArray *points, double factor)
         double bytes = g_array_index(points, ValidationNcclPoint, from + (to - from) / 2).bytes;
         Sample sample = {bytes * factor, to - from == 1
                                              ? g_array_index(points, ValidationNcclPoint, from).time
-                                             : bytes * validation_fit_median(rates)};
+                                             : bytes * base_median(rates)};
         g_array_append_val(samples, sample);
     }
     return samples;
@@ -231,7 +215,7 @@ static void validation_fit_errors(const GArray *points, ValidationFit *fit)
             g_array_append_val(errors, off);
         }
         error->points = errors->len;
-        error->median = validation_fit_median(errors);
+        error->median = base_median(errors);
         error->most = errors->len == 0 ? (double)NAN : g_array_index(errors, double, errors->len - 1);
     }
 }
@@ -244,7 +228,7 @@ static void validation_fit_ends(const GArray *points, ValidationFit *fit)
         if (point->bytes <= VALIDATION_FIT_SMALL)
             g_array_append_val(small, point->time);
     }
-    fit->latency = validation_fit_median(small);
+    fit->latency = base_median(small);
     double bytes = 0, time = 0;
     for (guint i = points->len - MIN(points->len, 2); i < points->len; i++) {
         bytes += g_array_index(points, ValidationNcclPoint, i).bytes;
