@@ -69,12 +69,11 @@ void published_print_headline(const GPtrArray *cases)
            "varied.\n");
     for (guint i = 0; i < cases->len; i++) {
         const PublishedCase *own = cases->pdata[i];
-        if (!print_scored(own) || !own->derived || own->run->counting != PUBLISHED_COUNT_FULL ||
-            own->causal <= 0 || strcmp(own->run->split, "headline") != 0)
+        if (!print_scored(own) || own->run->counting != PUBLISHED_COUNT_UNKNOWN || own->causal <= 0 ||
+            strcmp(own->run->split, "headline") != 0)
             continue;
         printf("%s: the paper does not define its FLOPs; if they count half of the attention, its step is "
-               "%.2f s "
-               "and the error %+.1f %%\n",
+               "%.2f s and the error %+.1f %%\n",
                own->run->id, own->causal, 100 * (own->step / own->causal - 1));
     }
     printf("\n");

@@ -16,6 +16,10 @@ int published_read(const char *points, const char *models_file, int jobs, GPtrAr
         return BASE_ERROR_USAGE;
     }
     *runs = points == NULL ? published_runs_library(error) : published_runs_read(points, error);
+    if (*runs != NULL && (*runs)->len == 0) {
+        base_error_set(error, BASE_ERROR_FAILED, points, "found no run, wanted a row below the header");
+        return BASE_ERROR_FAILED;
+    }
     *models = *runs == NULL ? NULL : published_models_library(error);
     if (*models == NULL || (models_file != NULL && !published_models_read(*models, models_file, error)))
         return BASE_ERROR_FAILED;

@@ -17,6 +17,12 @@ static const char *expected_precision(TopoPrecision precision)
                                             : TOPO_PRECISION_NAMES[precision];
 }
 
+// The same in words.
+static const char *expected_bits(const char *precision)
+{
+    return strcmp(precision, TOPO_PRECISION_NAMES[TOPO_PRECISION_BF16]) == 0 ? "16 bits" : precision;
+}
+
 static double expected_number(char **fields, const guint *at, guint column)
 {
     return g_ascii_strtod(fields[at[column]], NULL);
@@ -33,8 +39,9 @@ static char *expected_words(const StepJob *job, char **fields, const guint *at)
     return g_strdup_printf("%.0f %% (%s published runs on %s in %s with %s, %s to %s GPUs; %.0f %% for a "
                            "model not among them)%s",
                            MAX(100 * expected_number(fields, at, MEAN), 1), fields[at[ROWS]],
-                           fields[at[CHIP]], fields[at[PRECISION]], fields[at[FRAMEWORK]], fields[at[LOW]],
-                           fields[at[HIGH]], MAX(100 * expected_number(fields, at, UNSEEN), 1), size);
+                           fields[at[CHIP]], expected_bits(fields[at[PRECISION]]), fields[at[FRAMEWORK]],
+                           fields[at[LOW]], fields[at[HIGH]],
+                           MAX(100 * expected_number(fields, at, UNSEEN), 1), size);
 }
 
 void published_expected(const StepJob *job, PublishedExpected *expected)
@@ -66,7 +73,7 @@ void published_expected(const StepJob *job, PublishedExpected *expected)
     if (expected->text == NULL && chip_known)
         expected->text = g_strdup_printf(
             "beyond what was validated: no published run on %s in %s was made with %s (with others: %.0f %%)",
-            chip, precision, job->framework->name, MAX(100 * others / n, 1));
+            chip, expected_bits(precision), job->framework->name, MAX(100 * others / n, 1));
     if (expected->text == NULL)
         expected->text =
             g_strdup_printf("beyond what was validated: no published run on %s in %s", chip, precision);

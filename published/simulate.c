@@ -48,7 +48,6 @@ static double case_flops(PublishedCount counting, const StepJob *job)
 static gboolean case_published(PublishedCase *own, const StepJob *job)
 {
     const PublishedRun *run = own->run;
-    own->derived = run->step <= 0;
     double flops = run->flops;
     if (flops <= 0 && run->peak > 0)
         flops = run->peak * (run->counting == PUBLISHED_COUNT_HARDWARE ? run->hfu : run->mfu);
@@ -56,7 +55,10 @@ static gboolean case_published(PublishedCase *own, const StepJob *job)
         own->published = run->step;
     else if (run->tokens_per_s > 0)
         own->published = step_job_tokens(job) / run->tokens_per_s;
-    else if (flops > 0 && run->counting != PUBLISHED_COUNT_UNKNOWN) {
+    else if (flops > 0) {
+        if (run->counting == PUBLISHED_COUNT_UNKNOWN)
+            g_ptr_array_add(own->recipe->assumptions,
+                            g_strdup("how its FLOPs are counted is not published: attention in full"));
         own->published = case_flops(run->counting, job) / (flops * run->gpus);
         own->causal = case_flops(PUBLISHED_COUNT_CAUSAL, job) / (flops * run->gpus);
     }

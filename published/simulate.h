@@ -15,7 +15,6 @@ typedef struct {
     GPtrArray *light;        // of StepJob *, owned: the same with a few micro-batches, for derivatives
     double light_step;       // s; 0: not simulated
     double published;        // s: printed, or from its own formula
-    gboolean derived;        // the latter
     double causal;           // s: the same if its FLOPs counted half of the attention; 0: not worked out
     // Simulated:
     double step;                           // s; 0: not yet

@@ -44,6 +44,8 @@ refused() { # STATUS WANTED WORDS...
     hold "$*: status $code, '$message'; wanted $status, '$wanted'" [ "$code" = "$status" ]
     hold "$*: '$message', wanted '$wanted'" eval 'case $message in *"$wanted"*) true ;; *) false ;; esac'
 }
+sed -n 1p "$work/runs.csv" >"$work/empty.csv"
+refused 1 "found no run" validate --points "$work/empty.csv"
 refused 1 "nowhere.csv" validate --points "$work/nowhere.csv"
 refused 1 "run_id" validate --points "$STEPLINE_SOURCE/validation/data/models.csv"
 refused 2 "did you mean" validate --run narayanan21_t1_1.7B_33
