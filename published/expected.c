@@ -75,8 +75,8 @@ void published_expected(const StepJob *job, PublishedExpected *expected)
             "beyond what was validated: no published run on %s in %s was made with %s (with others: %.0f %%)",
             chip, expected_bits(precision), job->framework->name, MAX(100 * others / n, 1));
     if (expected->text == NULL)
-        expected->text =
-            g_strdup_printf("beyond what was validated: no published run on %s in %s", chip, precision);
+        expected->text = g_strdup_printf("beyond what was validated: no published run on %s in %s", chip,
+                                         expected_bits(precision));
     csv_free(csv);
 }
 
