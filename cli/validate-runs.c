@@ -10,9 +10,8 @@
 #include "cli/published-read.h"
 #include "cli/validate-verb.h"
 #include "published/store.h"
-#include "scenarios/scenario.h"
-#include "step/run.h"
 #include "timeline/store.h"
+#include "validation/tables.h"
 
 static void validate_progress(gpointer user, guint done, guint all)
 {
@@ -45,30 +44,19 @@ static int validate_print_run(const char *id, const GPtrArray *runs, GHashTable 
     return BASE_ERROR_USAGE;
 }
 
-// The deck's two steps of LLaMA 7B on 64 H100, which it computed and nobody measured
-// (validation/data/deck.csv).
+// The deck's two steps of LLaMA 7B on 64 H100, which it computed and nobody measured.
 static gboolean validate_print_deck(GError **error)
 {
-    static const struct {
-        const char *scenario, *what;
-        double step, mfu;
-    } rows[] = {{"llama7b-64xh100-wait", "no overlap", 2.17, 0.357},
-                {"llama7b-64xh100-overlap", "perfect overlap", 1.64, 0.473}};
-    for (guint i = 0; i < G_N_ELEMENTS(rows); i++) {
-        g_autoptr(Ini) ini = scenario_open(rows[i].scenario, error);
-        g_autoptr(StepJob) job = ini == NULL ? NULL : scenario_read(ini, NULL, error);
-        g_autoptr(StepResult) result = job == NULL ? NULL : step_run(job, NULL, NULL, error);
-        if (result == NULL)
-            return FALSE;
-        double step = units_seconds(result->step);
-        printf("the deck's LLaMA 7B on 64 H100, %s: %.2f s and %.1f %% MFU as printed, %.3f s and %.1f %% "
-               "simulated "
-               "(%+.1f %%)\n",
-               rows[i].what, rows[i].step, 100 * rows[i].mfu, step, 100 * result->mfu,
-               100 * (step / rows[i].step - 1));
+    g_autoptr(GPtrArray) rows = validation_tables_run("deck", error);
+    for (guint i = 0; rows != NULL && i < rows->len; i++) {
+        const ValidationTablesRow *row = rows->pdata[i];
+        gboolean asked = strcmp(row->quantity, "step") == 0 || strcmp(row->quantity, "mfu") == 0;
+        if (strcmp(row->table, "step") == 0 && asked)
+            printf("the deck's LLaMA 7B, %s, %s: %s %s printed, %.4g %s simulated\n", row->case_name,
+                   row->quantity, row->printed, row->unit, row->simulated, row->unit);
     }
     printf("\n");
-    return TRUE;
+    return rows != NULL;
 }
 
 static int validate_simulate(const ValidateArguments *arguments, const GPtrArray *runs, GHashTable *models,
