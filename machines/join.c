@@ -12,11 +12,16 @@ static TopoGraph *join_copy(const TopoGraph *node, guint32 copies, guint32 **ids
     graph->gpu_forward = node->gpu_forward;
     guint32 n = node->nodes->len;
     *ids = g_new(guint32, (gsize)n * copies);
-    for (guint kind = 0; kind < TOPO_NODE_KINDS; kind++)
+    g_autofree guint32 *alike = g_new(guint32, n);
+    for (guint kind = 0; kind < TOPO_NODE_KINDS; kind++) {
+        guint32 found = 0;
+        for (guint32 i = 0; i < n; i++)
+            if (topo_graph_node(node, i)->kind == (TopoNodeKind)kind)
+                alike[found++] = i;
         for (guint32 copy = 0; copy < copies; copy++)
-            for (guint32 i = 0; i < n; i++)
-                if (topo_graph_node(node, i)->kind == (TopoNodeKind)kind)
-                    (*ids)[(gsize)copy * n + i] = topo_graph_add_node(graph, (TopoNodeKind)kind, copy);
+            for (guint32 k = 0; k < found; k++)
+                (*ids)[(gsize)copy * n + alike[k]] = topo_graph_add_node(graph, (TopoNodeKind)kind, copy);
+    }
     for (guint32 copy = 0; copy < copies; copy++)
         for (guint32 i = 0; i < node->links->len; i++) {
             const TopoLink *link = topo_graph_link(node, i);

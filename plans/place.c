@@ -69,32 +69,46 @@ static guint32 place_number(const Plan *plan, const PlaceGroup *group, guint32 *
     return number;
 }
 
-static PlaceGroup place_group(const Plan *plan, PlanGroup kind, guint32 rank)
+// Which dimensions vary within a kind's groups, and in all of them together (shards, ends).
+static void place_vary(PlanGroup kind, gboolean *varies)
 {
-    PlaceGroup group = {.base = plan_place_of(plan, rank), .step = 1};
     gboolean data = kind == PLAN_GROUP_DATA || kind == PLAN_GROUP_SHARD || kind == PLAN_GROUP_REPLICA;
     gboolean world = kind == PLAN_GROUP_WORLD;
-    group.varies[PLAN_DIMENSION_TP] = kind == PLAN_GROUP_TP || world;
-    group.varies[PLAN_DIMENSION_CP] = kind == PLAN_GROUP_CP || data || world;
-    group.varies[PLAN_DIMENSION_DP] = data || world;
-    group.varies[PLAN_DIMENSION_PP] = kind == PLAN_GROUP_PP || kind == PLAN_GROUP_ENDS || world;
-    guint32 size = 1, number = place_number(plan, &group, &size);
+    varies[PLAN_DIMENSION_TP] = kind == PLAN_GROUP_TP || world;
+    varies[PLAN_DIMENSION_CP] = kind == PLAN_GROUP_CP || data || world;
+    varies[PLAN_DIMENSION_DP] = data || world;
+    varies[PLAN_DIMENSION_PP] = kind == PLAN_GROUP_PP || kind == PLAN_GROUP_ENDS || world;
+}
+
+// The group of the rank that has a number among the size that vary.
+static void place_narrow(const Plan *plan, PlanGroup kind, guint32 number, guint32 size, PlaceGroup *group)
+{
     guint32 shard = plan->shard == 0 ? size : plan->shard;
-    group.count = size;
+    group->first = 0;
+    group->step = 1;
+    group->count = size;
     if (kind == PLAN_GROUP_SHARD) {
-        group.first = number / shard * shard;
-        group.count = shard;
+        group->first = number / shard * shard;
+        group->count = shard;
     } else if (kind == PLAN_GROUP_REPLICA) {
-        group.first = number % shard;
-        group.step = shard;
-        group.count = size / shard;
+        group->first = number % shard;
+        group->step = shard;
+        group->count = size / shard;
     } else if (kind == PLAN_GROUP_ENDS && number > 0 && number < size - 1) {
-        group.first = number;
-        group.count = 1;
+        group->first = number;
+        group->count = 1;
     } else if (kind == PLAN_GROUP_ENDS && size > 1) {
-        group.step = size - 1;
-        group.count = 2;
+        group->step = size - 1;
+        group->count = 2;
     }
+}
+
+static PlaceGroup place_group(const Plan *plan, PlanGroup kind, guint32 rank)
+{
+    PlaceGroup group = {.base = plan_place_of(plan, rank)};
+    place_vary(kind, group.varies);
+    guint32 size = 1, number = place_number(plan, &group, &size);
+    place_narrow(plan, kind, number, size, &group);
     return group;
 }
 
@@ -121,10 +135,14 @@ static void place_islands_init(PlaceIslands *islands, const TopoGraph *graph)
     guint32 n = graph->gpus->len, found = 0;
     *islands = (PlaceIslands){g_new(guint32, n), g_new0(guint32, n), g_new0(guint32, n)};
     g_autoptr(GHashTable) numbers = g_hash_table_new(NULL, NULL); // island: its number + 1
+    guint32 last = G_MAXUINT32, number = 0;
     for (guint32 i = 0; i < n; i++) {
         guint32 id = topo_graph_node(graph, topo_graph_gpu(graph, i))->island;
-        guint32 number =
-            id == G_MAXUINT32 ? 0 : GPOINTER_TO_UINT(g_hash_table_lookup(numbers, GUINT_TO_POINTER(id)));
+        if (id == G_MAXUINT32)
+            number = 0;
+        else if (id != last)
+            number = GPOINTER_TO_UINT(g_hash_table_lookup(numbers, GUINT_TO_POINTER(id)));
+        last = id;
         if (number == 0) {
             number = ++found;
             if (id != G_MAXUINT32)
@@ -165,19 +183,33 @@ typedef struct {
     PlaceRange islands, inside, whole;
 } PlaceSpread;
 
-static void place_spread_add(PlaceSpread *spread, PlaceIslands *islands, const Plan *plan,
-                             const PlaceGroup *group)
+// Whether a rank is the first of those that vary.
+static gboolean place_is_base(const Plan *plan, const PlaceGroup *all, guint32 rank)
 {
+    for (guint i = 0; i < PLAN_DIMENSIONS; i++) {
+        guint32 size = place_size(plan, plan->order[i]);
+        if (all->varies[plan->order[i]] && rank % size != 0)
+            return FALSE;
+        rank /= size;
+    }
+    return TRUE;
+}
+
+// offsets: from base to the ranks that vary.
+static void place_spread_add(PlaceSpread *spread, PlaceIslands *islands, const PlaceGroup *group,
+                             const guint32 *offsets, guint32 base)
+{
+    const guint32 *island = islands->island + base;
     guint32 touched = 0;
     for (guint32 k = 0; k < group->count; k++)
-        touched += islands->seen[islands->island[place_member(plan, group, k)]]++ == 0;
+        touched += islands->seen[island[offsets[group->first + k * group->step]]]++ == 0;
     for (guint32 k = 0; k < group->count; k++) {
-        guint32 island = islands->island[place_member(plan, group, k)];
-        if (islands->seen[island] == 0)
+        guint32 own = island[offsets[group->first + k * group->step]];
+        if (islands->seen[own] == 0)
             continue;
-        place_range_add(&spread->inside, islands->seen[island]);
-        place_range_add(&spread->whole, islands->gpus[island]);
-        islands->seen[island] = 0;
+        place_range_add(&spread->inside, islands->seen[own]);
+        place_range_add(&spread->whole, islands->gpus[own]);
+        islands->seen[own] = 0;
     }
     place_range_add(&spread->islands, touched);
 }
@@ -189,13 +221,23 @@ char *plan_place_words(const Plan *plan, PlanGroup group, const TopoGraph *graph
     place_islands_init(&islands, graph);
     const PlaceRange none = {.least = G_MAXUINT32};
     PlaceSpread spread = {none, none, none};
+    PlaceGroup all = {.step = 1};
+    place_vary(group, all.varies);
+    place_number(plan, &all, &all.count);
+    g_autofree guint32 *offsets = g_new(guint32, all.count);
+    for (guint32 k = 0; k < all.count; k++)
+        offsets[k] = place_member(plan, &all, k);
     gboolean alone = TRUE;
-    for (guint32 rank = 0; rank < plan->gpus; rank++) {
-        PlaceGroup found = place_group(plan, group, rank);
-        if (found.count == 1 || place_member(plan, &found, 0) != rank)
-            continue;
-        place_spread_add(&spread, &islands, plan, &found);
-        alone = FALSE;
+    for (guint32 base = 0; base < plan->gpus; base++) {
+        guint32 count = place_is_base(plan, &all, base) ? all.count : 0;
+        for (guint32 k = 0; k < count; k++) {
+            PlaceGroup found;
+            place_narrow(plan, group, k, count, &found);
+            if (found.count == 1 || found.first != k)
+                continue;
+            place_spread_add(&spread, &islands, &found, offsets, base);
+            alone = FALSE;
+        }
     }
     place_islands_clear(&islands);
     if (alone)

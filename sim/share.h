@@ -18,7 +18,8 @@ typedef struct {
 typedef struct {
     const SimUse *uses; // borrowed; each resource at most once
     guint32 n_uses;
-    guint32 rate; // out: of SIM_SHARE_ONE, at least 1
+    double weight; // work: the largest of its shares
+    guint32 rate;  // out: of SIM_SHARE_ONE, at least 1
 } SimShare;
 
 // Fills every flow's rate. work is scratch space for resources doubles.

@@ -44,8 +44,9 @@ void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *
         streams->width = MAX(streams->width, sim_program_streams(sim_streams_program(streams, rank)));
         streams->left += sim_streams_program(streams, rank)->ops->len;
     }
-    g_assert(streams->width > 0 && streams->width < 256);
+    g_assert(streams->width > 0 && streams->width <= SIM_STREAMS_WIDTH);
     streams->lanes = g_new0(SimLane, (gsize)ranks * streams->width);
+    streams->behind = g_new0(guint64, (gsize)ranks * streams->width);
     streams->moving = g_new0(guint32, ranks);
     for (guint32 rank = 0; rank < ranks; rank++)
         for (guint32 stream = 0; stream < streams->width; stream++) {
@@ -59,6 +60,7 @@ void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *
 void sim_streams_clear(SimStreams *streams)
 {
     g_free(streams->lanes);
+    g_free(streams->behind);
     g_free(streams->moving);
     memset(streams, 0, sizeof *streams);
 }
@@ -96,19 +98,26 @@ static void sim_streams_begin(SimStreams *streams, guint32 rank, guint32 stream,
     sim_streams_push(streams, rank, stream, op->slow);
 }
 
-// Starts the operation that comes next, if it waits for nothing. A wait that stands in the way is kept, so
-// that until it is over the lanes tell: programs are far larger than a cache.
+// Starts the operation that comes next, if it waits for nothing; else the lane stands behind a stream that it
+// waits for, and is tried again when an operation of that one has ended. The wait is kept, so that until it
+// is over the lanes tell: programs are far larger than a cache.
 static inline void sim_streams_try(SimStreams *streams, guint32 rank, guint32 stream)
 {
     SimLane *lanes = sim_streams_lane(streams, rank, 0), *lane = &lanes[stream];
-    if (lane->started >= 0 || lane->at == G_MAXUINT32 || lanes[lane->waits.stream].ended < lane->waits.count)
+    if (lane->started >= 0 || lane->at == G_MAXUINT32)
         return;
+    guint64 *behind = &streams->behind[(gsize)rank * streams->width];
+    if (lanes[lane->waits.stream].ended < lane->waits.count) {
+        behind[lane->waits.stream] |= (guint64)1 << stream;
+        return;
+    }
     const SimProgram *program = sim_streams_program(streams, rank);
     const SimOp *op = sim_program_op(program, lane->at);
     const SimWait *waits = sim_program_waits(program, lane->at);
     for (guint32 i = 0; i < op->n_waits; i++)
         if (lanes[waits[i].stream].ended < waits[i].count) {
             lane->waits = waits[i];
+            behind[waits[i].stream] |= (guint64)1 << stream;
             return;
         }
     sim_streams_begin(streams, rank, stream, op);
@@ -163,8 +172,11 @@ void sim_streams_end(SimStreams *streams, guint32 rank, guint32 stream)
         if (--streams->moving[rank] == 0)
             sim_streams_repace(streams, rank, TRUE);
     }
-    for (guint32 other = 0; other < streams->width; other++)
-        sim_streams_try(streams, rank, other);
+    guint64 *behind = &streams->behind[(gsize)rank * streams->width + stream];
+    guint64 tried = *behind | (guint64)1 << stream; // nobody else waits for what has ended
+    *behind = 0;
+    for (; tried != 0; tried &= tried - 1)
+        sim_streams_try(streams, rank, (guint32)__builtin_ctzll(tried));
 }
 
 char *sim_streams_stuck(const SimStreams *streams)

@@ -21,6 +21,8 @@ typedef void (*SimJoin)(gpointer user, guint32 rank, guint32 op);
 // says).
 typedef guint32 (*SimScale)(gconstpointer user, guint32 rank, guint32 op);
 
+enum { SIM_STREAMS_WIDTH = 64 };
+
 // What a rank's stream is doing.
 typedef struct {
     Ps started;         // when the present operation started, -1: none runs
@@ -41,15 +43,16 @@ typedef struct {
     guint32 ranks;                     //
     guint32 width;                     // streams of a rank, at most
     SimLane *lanes;                    // [rank * width + stream]; owned
-    guint32 *moving;                   // [rank]: joint operations that move; owned
-    guint64 left;                      // operations of all ranks that have not ended
-    SimJoin join;                      //
-    gpointer user;                     // borrowed
-    SimScale scale;                    // NULL: none
-    gconstpointer scale_user;          // borrowed
+    guint64 *behind;          // [rank * width + stream]: which streams wait for it, a bit each; owned
+    guint32 *moving;          // [rank]: joint operations that move; owned
+    guint64 left;             // operations of all ranks that have not ended
+    SimJoin join;             //
+    gpointer user;            // borrowed
+    SimScale scale;           // NULL: none
+    gconstpointer scale_user; // borrowed
 } SimStreams;
 
-// programs[runs[rank]] is what a rank runs.
+// programs[runs[rank]] is what a rank runs: up to SIM_STREAMS_WIDTH streams.
 void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *const *programs,
                       const guint32 *runs, guint32 ranks, SimTrace *trace, SimJoin join, gpointer user);
 void sim_streams_clear(SimStreams *streams);

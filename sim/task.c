@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/hash.h"
 
 const char *const SIM_KIND_NAMES[] = {"forward",        "backward",   "recompute", "optimizer", "all_reduce",
@@ -52,6 +53,7 @@ SimProgram *sim_program_new(const SimProgram *like)
     program->effects = g_array_sized_new(FALSE, FALSE, sizeof(SimEffect), 1); // never NULL: offsets are added
     program->names = g_string_chunk_new(4096);
     program->order = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
+    program->order_room = g_array_new(FALSE, TRUE, sizeof(guint));
     return program;
 }
 
@@ -67,6 +69,7 @@ void sim_program_free(SimProgram *program)
     g_array_unref(program->effects);
     g_string_chunk_free(program->names);
     g_ptr_array_unref(program->order);
+    g_array_unref(program->order_room);
     g_free(program->slots);
     g_free(program);
 }
@@ -75,6 +78,7 @@ guint32 sim_program_add_stream(SimProgram *program, const char *name)
 {
     g_ptr_array_add(program->streams, g_strdup(name));
     g_ptr_array_add(program->order, g_array_new(FALSE, FALSE, sizeof(guint32)));
+    g_array_set_size(program->order_room, program->order->len);
     return program->streams->len - 1;
 }
 
@@ -160,12 +164,12 @@ static guint32 program_find(SimProgram *program, guint32 form)
 }
 
 // The operation added last is complete: it shares its form with one that is the same. What follows a form has
-// mostly followed it before.
-static void program_settle(SimProgram *program)
+// mostly followed it before. Whether the last form is nobody's now.
+static gboolean program_settle(SimProgram *program)
 {
     guint32 n = program->ops->len;
     if (n == 0 || program_form(program, program_turn(program, n - 1)->op)->shared)
-        return;
+        return FALSE;
     SimTurn *turn = program_turn(program, n - 1);
     guint32 form = turn->op, known = form;
     guint32 *after =
@@ -181,28 +185,38 @@ static void program_settle(SimProgram *program)
     if (after != NULL)
         *after = known;
     if (known == form || form + 1 != program->forms->len)
-        return;
-    if (op->first_effect + op->n_effects == program->effects->len)
+        return FALSE;
+    if (op->n_effects > 0 && op->first_effect + op->n_effects == program->effects->len)
         g_array_set_size(program->effects, op->first_effect);
-    g_array_set_size(program->forms, form);
-    g_array_set_size(program->after, form);
+    return TRUE;
+}
+
+// A form for an operation that begins; spare: the last one is nobody's.
+static guint32 program_begin(SimProgram *program, const SimOp *op, gboolean spare)
+{
+    SimOp own = *op;
+    own.n_waits = own.n_effects = 0;
+    own.first_effect = program->effects->len;
+    own.shared = FALSE;
+    if (!spare) {
+        g_array_append_val(program->forms, own);
+        g_array_set_size(program->after, program->forms->len);
+    }
+    guint32 form = program->forms->len - 1;
+    *program_form(program, form) = own;
+    g_array_index(program->after, guint32, form) = 0;
+    return form;
 }
 
 guint32 sim_program_add(SimProgram *program, const SimOp *op, gint32 micro_batch)
 {
     g_assert(op->stream < program->streams->len && op->duration >= 0);
-    program_settle(program);
+    gboolean spare = program_settle(program);
     GArray *order = program->order->pdata[op->stream];
     guint32 id = program->ops->len;
-    SimOp own = *op;
-    own.n_waits = own.n_effects = 0;
-    own.first_effect = program->effects->len;
-    own.shared = FALSE;
-    SimTurn turn = {program->forms->len, order->len, micro_batch, program->waits->len};
-    g_array_append_val(program->forms, own);
-    g_array_set_size(program->after, program->forms->len);
-    g_array_append_val(program->ops, turn);
-    g_array_append_val(order, id);
+    SimTurn turn = {program_begin(program, op, spare), order->len, micro_batch, program->waits->len};
+    *(SimTurn *)append_slot(program->ops, sizeof turn, &program->ops_room) = turn;
+    *(guint32 *)append_slot(order, sizeof id, &g_array_index(program->order_room, guint, op->stream)) = id;
     return id;
 }
 
@@ -220,7 +234,7 @@ void sim_program_wait(SimProgram *program, guint32 id)
             return;
         }
     }
-    g_array_append_val(program->waits, wait);
+    *(SimWait *)append_slot(program->waits, sizeof wait, &program->waits_room) = wait;
     op->n_waits++;
 }
 
@@ -236,10 +250,11 @@ void sim_program_effect_of(SimProgram *program, guint32 id, guint32 kind, gboole
     SimTurn *turn = program_turn(program, id);
     if (program_form(program, turn->op)->shared) { // a form of its own from now on
         SimOp own = *program_form(program, turn->op);
-        own.shared = FALSE;
-        turn->op = program->forms->len;
-        g_array_append_val(program->forms, own);
-        g_array_set_size(program->after, program->forms->len);
+        turn->op = program_begin(program, &own, FALSE);
+        SimOp *op = program_form(program, turn->op);
+        op->first_effect = own.first_effect;
+        op->n_waits = own.n_waits;
+        op->n_effects = own.n_effects;
     }
     SimOp *op = program_form(program, turn->op);
     guint32 first = op->first_effect;

@@ -89,17 +89,19 @@ typedef struct {
 } SimEffect;
 
 typedef struct {
-    GPtrArray *streams;  // of char *: names, owned ("compute", "dp")
-    GArray *ops;         // of SimTurn, in the order in which they were added: what has an id
-    GArray *forms;       // of SimOp: what they are
-    GArray *after;       // of guint32, by form: the one that followed it last
-    GArray *waits;       // of SimWait
-    GArray *effects;     // of SimEffect
-    GStringChunk *names; // of operations; owned
-    GPtrArray *order;    // of GArray * of guint32: the op ids of each stream, in order
-    guint32 *slots;      // known forms by hash: form + 1, 0: none; owned
-    guint32 n_slots;     // a power of two
-    guint32 n_known;     // slots in use
+    GPtrArray *streams;         // of char *: names, owned ("compute", "dp")
+    GArray *ops;                // of SimTurn, in the order in which they were added: what has an id
+    GArray *forms;              // of SimOp: what they are
+    GArray *after;              // of guint32, by form: the one that followed it last
+    GArray *waits;              // of SimWait
+    GArray *effects;            // of SimEffect
+    GStringChunk *names;        // of operations; owned
+    GPtrArray *order;           // of GArray * of guint32: the op ids of each stream, in order
+    GArray *order_room;         // of guint: the room of each of them (base/append.h)
+    guint ops_room, waits_room; // of ops and waits
+    guint32 *slots;             // known forms by hash: form + 1, 0: none; owned
+    guint32 n_slots;            // a power of two
+    guint32 n_known;            // slots in use
 } SimProgram;
 
 // like (may be NULL): a program of about the same length, for which room is taken at once.

@@ -3,6 +3,7 @@
 
 #include <glib.h>
 
+#include "base/append.h"
 #include "base/hash.h"
 #include "base/units.h"
 
@@ -14,6 +15,7 @@ typedef struct {
 
 typedef struct {
     GArray *spans; // of SimSpan; owned, NULL: not recorded
+    guint room;    // of spans (base/append.h)
     guint64
         fingerprint; // of what has ended so far; the sum of one word per task, so that order does not matter
     guint64 tasks;   // how many tasks have ended
@@ -28,8 +30,8 @@ static inline void sim_trace_add(SimTrace *trace, guint32 rank, guint32 op, Ps s
     trace->fingerprint += word;
     trace->tasks++;
     if (trace->spans != NULL) {
-        SimSpan span = {rank, op, start, end};
-        g_array_append_val(trace->spans, span);
+        SimSpan *span = append_slot(trace->spans, sizeof *span, &trace->room);
+        *span = (SimSpan){rank, op, start, end};
     }
 }
 

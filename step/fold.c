@@ -67,11 +67,12 @@ static void fold_done(gpointer user, guint32 id)
 void step_fold_join(gpointer user, guint32 stage, guint32 op)
 {
     StepFold *fold = user;
-    const SimOp *what = sim_program_op(sim_streams_program(fold->streams, stage), op);
+    const SimProgram *program = sim_streams_program(fold->streams, stage);
+    const SimOp *what = sim_program_op(program, op);
     guint32 id = fold_meeting(fold, stage, what->dimension);
     StepMeeting *meeting = &fold->meetings[id];
     g_assert(!meeting->under_way && meeting->arrived < meeting->need);
-    meeting->collective = fold->collectives[stage][op];
+    meeting->collective = fold->collectives[stage][sim_program_turn(program, op)->op];
     if (meeting->all != NULL) {
         meeting->all[2 * meeting->arrived] = stage;
         meeting->all[2 * meeting->arrived + 1] = what->stream;
@@ -172,11 +173,12 @@ gboolean step_fold_init(StepFold *fold, const StepJob *job, const StepLowered *l
     fold->uses = g_ptr_array_new_with_free_func((GDestroyNotify)g_array_unref);
     for (guint32 stage = 0; stage < job->plan.pp; stage++) {
         const SimProgram *program = lowered->programs->pdata[stage];
-        fold->collectives[stage] = g_new0(guint32, program->ops->len + 1);
-        for (guint32 op = 0; op < program->ops->len; op++)
-            if (sim_program_op(program, op)->work == SIM_WORK_JOINT)
-                fold->collectives[stage][op] =
-                    step_siblings_add(&fold->siblings, stage, sim_program_op(program, op));
+        fold->collectives[stage] = g_new0(guint32, program->forms->len + 1);
+        for (guint32 form = 0; form < program->forms->len; form++) {
+            const SimOp *op = &g_array_index(program->forms, SimOp, form);
+            if (op->work == SIM_WORK_JOINT)
+                fold->collectives[stage][form] = step_siblings_add(&fold->siblings, stage, op);
+        }
     }
     gboolean fine = step_siblings_measure(&fold->siblings, error);
     if (fine)

@@ -35,7 +35,7 @@ typedef struct {
     StepSiblings siblings;
     SimStreams *streams; // borrowed; a track for every stage
     SimFlows flows;
-    guint32 **collectives; // [stage][op]: index in siblings; owned
+    guint32 **collectives; // [stage][form]: index in siblings; owned
     GPtrArray *uses;       // [collective]: GArray of SimUse; owned
     StepMeeting *meetings; // owned
     guint32 n_meetings;

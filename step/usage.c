@@ -25,6 +25,8 @@ static gint usage_compare(gconstpointer a, gconstpointer b)
 static void usage_add(GArray *changes, const SimProgram *program, const SimSpan *span)
 {
     const SimOp *op = sim_program_op(program, span->op);
+    if (op->n_effects == 0)
+        return;
     gint64 sums[PLAN_MEMORY_KINDS] = {0};
     for (guint32 i = op->first_effect; i < op->first_effect + op->n_effects; i++) {
         const SimEffect *effect = &g_array_index(program->effects, SimEffect, i);

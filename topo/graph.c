@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/append.h"
 #include "base/error.h"
 
 const char *const TOPO_NODE_NAMES[] = {"gpu", "nvswitch", "pcie", "cpu", "nic", "switch", "gateway", NULL};
@@ -37,7 +38,7 @@ guint32 topo_graph_add_node(TopoGraph *graph, TopoNodeKind kind, guint32 island)
     g_assert(graph->first_out == NULL && kind < TOPO_NODE_KINDS);
     guint32 id = graph->nodes->len;
     TopoNode node = {.kind = kind, .number = graph->counts[kind]++, .island = island};
-    g_array_append_val(graph->nodes, node);
+    *(TopoNode *)append_slot(graph->nodes, sizeof node, &graph->nodes_room) = node;
     if (kind == TOPO_NODE_GPU)
         g_array_append_val(graph->gpus, id);
     return id;
@@ -49,7 +50,7 @@ guint32 topo_graph_add_link(TopoGraph *graph, guint32 from, guint32 to, TopoLink
     g_assert(graph->first_out == NULL && from < graph->nodes->len && to < graph->nodes->len);
     g_assert(bandwidth > 0 && latency >= 0 && class < TOPO_LINK_CLASSES);
     TopoLink link = {.from = from, .to = to, .bandwidth = bandwidth, .latency = latency, .class = class};
-    g_array_append_val(graph->links, link);
+    *(TopoLink *)append_slot(graph->links, sizeof link, &graph->links_room) = link;
     return graph->links->len - 1;
 }
 
@@ -92,24 +93,30 @@ typedef struct {
     const TopoGraph *graph; // borrowed
     gboolean against;       // from target to source
     gboolean through;       // as if every GPU forwarded
-    guint32 *first, *ids;   // owned: the links of each node, in the walk's direction
-    guint32 *stack;         // owned: one place a node
-    gboolean *seen;         // owned: by node
+    guint32 *first,
+        *ids;       // the links of each node, in the walk's direction; against it owned, else the graph's
+    guint32 *stack; // owned: one place a node
+    gboolean *seen; // owned: by node
 } GraphWalk;
 
 static void graph_walk_init(GraphWalk *walk, const TopoGraph *graph, gboolean against)
 {
     gsize nodes = MAX(graph->nodes->len, 1);
     *walk = (GraphWalk){.graph = graph, .against = against};
-    topo_graph_group(graph, against, &walk->first, &walk->ids);
+    walk->first = graph->first_out;
+    walk->ids = graph->out;
+    if (against)
+        topo_graph_group(graph, TRUE, &walk->first, &walk->ids);
     walk->stack = g_new(guint32, nodes);
     walk->seen = g_new(gboolean, nodes);
 }
 
 static void graph_walk_clear(GraphWalk *walk)
 {
-    g_free(walk->first);
-    g_free(walk->ids);
+    if (walk->against) {
+        g_free(walk->first);
+        g_free(walk->ids);
+    }
     g_free(walk->stack);
     g_free(walk->seen);
 }

@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
     GArray *nodes;                   // of TopoNode; owned
     GArray *links;                   // of TopoLink; owned
+    guint nodes_room, links_room;    // of nodes and links (base/append.h)
     GArray *gpus;                    // of guint32: node id of each GPU, in order of number; owned
     guint32 counts[TOPO_NODE_KINDS]; // nodes of each kind so far: the next one's number
     gboolean gpu_forward;            // routes may pass through GPUs (cube mesh without switch)
