@@ -188,11 +188,26 @@ static gboolean place_is_base(const Plan *plan, const PlaceGroup *all, guint32 r
 {
     for (guint i = 0; i < PLAN_DIMENSIONS; i++) {
         guint32 size = place_size(plan, plan->order[i]);
+        if (size == 1)
+            continue;
         if (all->varies[plan->order[i]] && rank % size != 0)
             return FALSE;
         rank /= size;
     }
     return TRUE;
+}
+
+// From one such rank to the next, at least: what varies fastest is passed at once.
+static guint32 place_stride(const Plan *plan, const PlaceGroup *all)
+{
+    guint32 stride = 1;
+    for (guint i = 0; i < PLAN_DIMENSIONS; i++) {
+        guint32 size = place_size(plan, plan->order[i]);
+        if (size > 1 && !all->varies[plan->order[i]])
+            break;
+        stride *= size;
+    }
+    return stride;
 }
 
 // offsets: from base to the ranks that vary.
@@ -228,7 +243,7 @@ char *plan_place_words(const Plan *plan, PlanGroup group, const TopoGraph *graph
     for (guint32 k = 0; k < all.count; k++)
         offsets[k] = place_member(plan, &all, k);
     gboolean alone = TRUE;
-    for (guint32 base = 0; base < plan->gpus; base++) {
+    for (guint32 base = 0; base < plan->gpus; base += place_stride(plan, &all)) {
         guint32 count = place_is_base(plan, &all, base) ? all.count : 0;
         for (guint32 k = 0; k < count; k++) {
             PlaceGroup found;

@@ -32,24 +32,36 @@ static void flows_settle(SimFlows *flows, SimFlow *flow)
     flow->since = flows->engine->now;
 }
 
+// Whether a flow needs a resource that is wanted more than once over; else it has its full rate.
+static gboolean flows_crowded(const SimFlows *flows, const SimFlow *flow)
+{
+    for (guint32 i = 0; i < flow->n_uses; i++)
+        if (flows->load[flow->uses[i].resource] > SIM_SHARE_ONE)
+            return TRUE;
+    return FALSE;
+}
+
 // New rates for all, after the set of flows has changed.
 static void flows_share(SimFlows *flows)
 {
-    guint32 n = flows->active->len;
+    guint32 n = flows->active->len, crowded = 0;
     g_array_set_size(flows->shares, n);
     SimShare *shares = (SimShare *)(void *)flows->shares->data;
     for (guint32 i = 0; i < n; i++) {
         const SimFlow *flow = flows_slot(flows, g_array_index(flows->active, guint32, i));
-        shares[i] = (SimShare){.uses = flow->uses, .n_uses = flow->n_uses};
+        if (flows_crowded(flows, flow))
+            shares[crowded++] = (SimShare){.uses = flow->uses, .n_uses = flow->n_uses};
     }
-    sim_share(shares, n, flows->work, flows->resources);
+    sim_share(shares, crowded, flows->work, flows->resources);
+    crowded = 0;
     for (guint32 i = 0; i < n; i++) {
         guint32 id = g_array_index(flows->active, guint32, i);
         SimFlow *flow = flows_slot(flows, id);
-        if (flow->rate == shares[i].rate)
+        guint32 rate = flows_crowded(flows, flow) ? shares[crowded++].rate : SIM_SHARE_ONE;
+        if (flow->rate == rate)
             continue;
         flows_settle(flows, flow);
-        flow->rate = shares[i].rate;
+        flow->rate = rate;
         flows->slowed += flow->rate < SIM_SHARE_ONE ? 1 : 0;
         flows_push(flows, id);
     }

@@ -47,6 +47,7 @@ void sim_streams_init(SimStreams *streams, SimEngine *engine, const SimProgram *
     g_assert(streams->width > 0 && streams->width <= SIM_STREAMS_WIDTH);
     streams->lanes = g_new0(SimLane, (gsize)ranks * streams->width);
     streams->behind = g_new0(guint64, (gsize)ranks * streams->width);
+    streams->paced = g_new0(guint64, ranks);
     streams->moving = g_new0(guint32, ranks);
     for (guint32 rank = 0; rank < ranks; rank++)
         for (guint32 stream = 0; stream < streams->width; stream++) {
@@ -61,6 +62,7 @@ void sim_streams_clear(SimStreams *streams)
 {
     g_free(streams->lanes);
     g_free(streams->behind);
+    g_free(streams->paced);
     g_free(streams->moving);
     memset(streams, 0, sizeof *streams);
 }
@@ -95,6 +97,8 @@ static void sim_streams_begin(SimStreams *streams, guint32 rank, guint32 stream,
             (Ps)(((__int128)op->duration * streams->scale(streams->scale_user, rank, lane->at) + 999999) /
                  1000000);
     lane->since = streams->engine->now;
+    if (op->slow > 0)
+        streams->paced[rank] |= (guint64)1 << stream;
     sim_streams_push(streams, rank, stream, op->slow);
 }
 
@@ -133,13 +137,10 @@ void sim_streams_start(SimStreams *streams)
 // The first joint operation of a rank begins to move, or the last has ended: timed ones change their rate.
 static void sim_streams_repace(SimStreams *streams, guint32 rank, gboolean was_slow)
 {
-    for (guint32 stream = 0; stream < streams->width; stream++) {
+    for (guint64 left = streams->paced[rank]; left != 0; left &= left - 1) {
+        guint32 stream = (guint32)__builtin_ctzll(left);
         SimLane *lane = sim_streams_lane(streams, rank, stream);
-        if (lane->started < 0)
-            continue;
         const SimOp *op = sim_program_op(sim_streams_program(streams, rank), lane->at);
-        if (op->work != SIM_WORK_TIMED || op->slow == 0)
-            continue;
         Ps elapsed = streams->engine->now - lane->since;
         lane->left -= MIN(lane->left, was_slow ? sim_pace_done(elapsed, op->slow) : elapsed);
         lane->since = streams->engine->now;
@@ -163,6 +164,7 @@ void sim_streams_end(SimStreams *streams, guint32 rank, guint32 stream)
     g_assert(lane->started >= 0);
     sim_trace_add(streams->trace, rank, lane->at, lane->started, streams->engine->now);
     lane->started = -1;
+    streams->paced[rank] &= ~((guint64)1 << stream);
     lane->ended++;
     lane->at = sim_streams_next(streams, rank, stream);
     lane->waits = (SimWait){0};

@@ -44,6 +44,7 @@ typedef struct {
     guint32 width;                     // streams of a rank, at most
     SimLane *lanes;                    // [rank * width + stream]; owned
     guint64 *behind;          // [rank * width + stream]: which streams wait for it, a bit each; owned
+    guint64 *paced;           // [rank]: streams whose operation slows beside joint ones, a bit each; owned
     guint32 *moving;          // [rank]: joint operations that move; owned
     guint64 left;             // operations of all ranks that have not ended
     SimJoin join;             //

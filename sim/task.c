@@ -270,6 +270,14 @@ void sim_program_effect_of(SimProgram *program, guint32 id, guint32 kind, gboole
     op->n_effects++;
 }
 
+guint32 *sim_program_count(const SimProgram *program)
+{
+    guint32 *counts = g_new0(guint32, program->forms->len + 1);
+    for (guint32 id = 0; id < program->ops->len; id++)
+        counts[program_turn(program, id)->op]++;
+    return counts;
+}
+
 char *sim_program_title(const SimProgram *program, guint32 id)
 {
     const char *name = sim_program_op(program, id)->name, *mark = strchr(name, '#');

@@ -135,6 +135,9 @@ static inline const SimOp *sim_program_op(const SimProgram *program, guint32 id)
     return &((const SimOp *)(const void *)program->forms->data)[sim_program_turn(program, id)->op];
 }
 
+// [form]: how many operations are it. Caller frees.
+guint32 *sim_program_count(const SimProgram *program);
+
 // What operation id waits for: as many as its SimOp says.
 static inline const SimWait *sim_program_waits(const SimProgram *program, guint32 id)
 {

@@ -59,10 +59,11 @@ static void assume_placement(StepResult *result, const StepJob *job)
     if (plan->tp == 1 && plan->cp == 1 && plan->pp == 1)
         return;
     for (guint i = 0; i < G_N_ELEMENTS(groups); i++) {
+        if (groups[i].ranks == 1)
+            continue;
         g_autofree char *words = plan_place_words(plan, groups[i].group, job->machine->graph);
-        if (groups[i].ranks > 1)
-            assume(result, "placement: %s groups of %u ranks %s", PLAN_GROUP_NAMES[groups[i].group],
-                   groups[i].ranks, words);
+        assume(result, "placement: %s groups of %u ranks %s", PLAN_GROUP_NAMES[groups[i].group],
+               groups[i].ranks, words);
     }
 }
 

@@ -22,10 +22,11 @@ Ps step_bound(const StepJob *job, const StepLowered *lowered)
     for (guint32 stage = 0; stage < lowered->programs->len; stage++) {
         const SimProgram *program = lowered->programs->pdata[stage];
         Ps sum = 0;
-        for (guint32 i = 0; i < program->ops->len; i++) {
-            const SimOp *op = sim_program_op(program, i);
+        g_autofree guint32 *counts = sim_program_count(program);
+        for (guint32 form = 0; form < program->forms->len; form++) {
+            const SimOp *op = &g_array_index(program->forms, SimOp, form);
             if (op->work == SIM_WORK_TIMED && sim_kind_is_compute(op->kind) && op->stream == 0)
-                sum += op->duration;
+                sum += op->duration * counts[form];
         }
         longest = MAX(longest, sum);
     }

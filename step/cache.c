@@ -32,17 +32,20 @@ static guint64 cache_job(const StepSiblings *siblings)
     guint64 hash = cache_program(1);
     if (hash == 0)
         return 0;
+    guint64 sum = 0; // of words that hold their place, so that no one waits for the one before
     for (guint32 i = 0; i < graph->nodes->len; i++) {
         const TopoNode *node = topo_graph_node(graph, i);
-        hash = hash_mix(hash ^ ((guint64)node->kind << 60 ^ (guint64)node->number << 30 ^ node->island));
+        guint64 place = (guint64)node->kind << 60 ^ (guint64)node->number << 30 ^ node->island;
+        sum += hash_mix(hash_mix(i) ^ place);
     }
     for (guint32 i = 0; i < graph->links->len; i++) {
         const TopoLink *link = topo_graph_link(graph, i);
         guint64 word;
         memcpy(&word, &link->bandwidth, sizeof word);
-        hash = hash_mix(hash ^ ((guint64)link->from << 32 | link->to)) ^ word;
-        hash = hash_mix(hash ^ ((guint64)link->latency << 4 | link->class));
+        guint64 own = hash_mix((guint64)i << 32 ^ 1) ^ ((guint64)link->from << 32 | link->to);
+        sum += hash_mix(hash_mix(own) ^ word ^ hash_mix((guint64)link->latency << 4 | link->class));
     }
+    hash = hash_add(hash_add(hash_add(hash, sum), graph->nodes->len), graph->links->len);
     g_autofree char *tuning = machine_tuning_write(&job->machine->tuning);
     hash = hash_add_text(hash, tuning);
     const guint32 sizes[] = {plan->gpus, plan->tp, plan->cp, plan->dp, plan->pp, plan->shard};

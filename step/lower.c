@@ -120,18 +120,28 @@ static void lower_pass(Lowering *lowering, const PipeStep *step, GArray *loads)
     lowering_reduce_pass(lowering, chunk);
 }
 
-static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint32 stage,
-                               StepLowered *lowered)
+// A stage on its way to a program.
+typedef struct {
+    const StepJob *job;     // borrowed
+    const StepItems *items; // borrowed
+    const SimProgram *like; // borrowed: another stage's, of about the same length; NULL: none
+    guint32 stage;          //
+    SimProgram *program;    // out
+    guint32 buckets;        // out
+    gint64 parameters;      // out
+} LowerStage;
+
+static void lower_stage(LowerStage *out)
 {
+    const StepJob *job = out->job;
     const Plan *plan = &job->plan;
     Lowering lowering;
-    const SimProgram *before = stage == 0 ? NULL : lowered->programs->pdata[stage - 1];
-    lower_init(&lowering, job, items, stage, before);
+    lower_init(&lowering, job, out->items, out->stage, out->like);
     if (job->framework != NULL && job->framework->step > 0)
         lowering.launched =
             lowering_timed(&lowering, LOWER_HOST, SIM_KIND_LAUNCH, job->framework->step, "step", LOWER_NONE);
     g_autoptr(GArray) loads = g_array_new(FALSE, FALSE, sizeof(guint32));
-    for (gint64 i = 0; stage == 0 && i < plan->micro_batches; i++) {
+    for (gint64 i = 0; out->stage == 0 && i < plan->micro_batches; i++) {
         lowering.micro_batch = (gint32)i;
         guint32 id = lower_load(&lowering);
         if (id != LOWER_NONE)
@@ -139,21 +149,44 @@ static SimProgram *lower_stage(const StepJob *job, const StepItems *items, guint
     }
     lowering_gather_early(&lowering);
     g_autoptr(GArray) steps = g_array_new(FALSE, FALSE, sizeof(PipeStep));
-    plan->schedule->steps(steps, stage, plan->pp, (guint32)plan->micro_batches, plan->chunks);
+    plan->schedule->steps(steps, out->stage, plan->pp, (guint32)plan->micro_batches, plan->chunks);
     for (guint i = 0; i < steps->len; i++)
         lower_pass(&lowering, &g_array_index(steps, PipeStep, i), loads);
     lowering_reduce_late(&lowering);
     lowering_update(&lowering);
-    lowered->buckets = MAX(lowered->buckets, lowering.buckets);
-    gint64 parameters = 0;
+    out->buckets = lowering.buckets;
     for (guint32 c = 0; c < lowering.chunks->len; c++) {
         const LowerChunk *chunk = lowering.chunks->pdata[c];
         for (guint32 block = chunk->first_block; block < chunk->last_block; block++)
-            parameters += step_items_parameters(items, block);
+            out->parameters += step_items_parameters(out->items, block);
     }
-    lowered->parameters = MAX(lowered->parameters, parameters);
+    out->program = lowering.program;
     lower_clear(&lowering);
-    return lowering.program;
+}
+
+static void lower_work(gpointer data, gpointer user)
+{
+    (void)user;
+    lower_stage(data);
+}
+
+// Stages know nothing of each other: where they are long, the processors share them, and the programs are the
+// same as one after the other.
+static void lower_stages(LowerStage *stages, guint32 n)
+{
+    enum { LONG = 2000 }; // operations: a thread is worth it
+    lower_stage(&stages[0]);
+    for (guint32 i = 1; i < n; i++)
+        stages[i].like = stages[0].program;
+    guint threads = MIN(g_get_num_processors(), n - 1);
+    GThreadPool *pool = threads > 1 && stages[0].program->ops->len > LONG
+                            ? g_thread_pool_new(lower_work, NULL, (gint)threads, FALSE, NULL)
+                            : NULL;
+    for (guint32 i = 1; i < n; i++)
+        if (pool == NULL || !g_thread_pool_push(pool, &stages[i], NULL))
+            lower_stage(&stages[i]);
+    if (pool != NULL)
+        g_thread_pool_free(pool, FALSE, TRUE);
 }
 
 gboolean step_lower_check(const StepJob *job, GError **error)
@@ -204,11 +237,12 @@ static gint64 lower_chunk(const StepJob *job, const StepLowered *lowered)
     guint32 dimensions = 0; // a bit each; both ends of a send are one
     for (guint stage = 0; stage < lowered->programs->len; stage++) {
         const SimProgram *program = lowered->programs->pdata[stage];
-        for (guint32 i = 0; i < program->ops->len; i++) {
-            const SimOp *op = sim_program_op(program, i);
-            if (op->work != SIM_WORK_JOINT)
+        g_autofree guint32 *counts = sim_program_count(program);
+        for (guint32 form = 0; form < program->forms->len; form++) {
+            const SimOp *op = &g_array_index(program->forms, SimOp, form);
+            if (op->work != SIM_WORK_JOINT || counts[form] == 0)
                 continue;
-            bytes += 2 * ranks * (double)op->bytes;
+            bytes += 2 * ranks * (double)op->bytes * counts[form];
             if (op->dimension != PLAN_GROUP_WORLD) // a few bytes after all others
                 dimensions |= 1u << MIN(op->dimension, PLAN_GROUPS);
         }
@@ -228,8 +262,15 @@ void step_lower(const StepJob *job, StepLowered *lowered)
     StepItems items;
     step_items_init(&items, job);
     lowered->programs = g_ptr_array_new_with_free_func((GDestroyNotify)sim_program_free);
+    g_autofree LowerStage *stages = g_new(LowerStage, plan->pp);
     for (guint32 stage = 0; stage < plan->pp; stage++)
-        g_ptr_array_add(lowered->programs, lower_stage(job, &items, stage, lowered));
+        stages[stage] = (LowerStage){.job = job, .items = &items, .stage = stage};
+    lower_stages(stages, plan->pp);
+    for (guint32 stage = 0; stage < plan->pp; stage++) {
+        g_ptr_array_add(lowered->programs, stages[stage].program);
+        lowered->buckets = MAX(lowered->buckets, stages[stage].buckets);
+        lowered->parameters = MAX(lowered->parameters, stages[stage].parameters);
+    }
     lowered->runs = g_new(guint32, plan->gpus);
     for (guint32 rank = 0; rank < plan->gpus; rank++)
         lowered->runs[rank] = plan_place_of(plan, rank).at[PLAN_DIMENSION_PP];

@@ -47,10 +47,11 @@ static double step_run_size(const StepJob *job, const StepLowered *lowered)
     double sum = 0;
     for (guint32 stage = 0; stage < plan->pp; stage++) {
         const SimProgram *program = lowered->programs->pdata[stage];
-        for (guint32 i = 0; i < program->ops->len; i++) {
-            const SimOp *op = sim_program_op(program, i);
+        g_autofree guint32 *counts = sim_program_count(program);
+        for (guint32 form = 0; form < program->forms->len; form++) {
+            const SimOp *op = &g_array_index(program->forms, SimOp, form);
             if (op->work == SIM_WORK_JOINT)
-                sum += 2 * (op->dimension < PLAN_GROUPS ? members[op->dimension] : 1);
+                sum += 2 * counts[form] * (op->dimension < PLAN_GROUPS ? members[op->dimension] : 1);
         }
     }
     return sum * plan->gpus / plan->pp;

@@ -111,6 +111,13 @@ static void graph_walk_init(GraphWalk *walk, const TopoGraph *graph, gboolean ag
     walk->seen = g_new(gboolean, nodes);
 }
 
+// Against the links, where that has not been initialised.
+static void graph_walk_need(GraphWalk *back, const TopoGraph *graph)
+{
+    if (back->graph == NULL)
+        graph_walk_init(back, graph, TRUE);
+}
+
 static void graph_walk_clear(GraphWalk *walk)
 {
     if (walk->against) {
@@ -151,8 +158,20 @@ static guint32 graph_walk_missing(const GraphWalk *walk)
     return rank;
 }
 
+// Whether links come in pairs, there and back, so that whoever is reached reaches too.
+static gboolean graph_is_paired(const TopoGraph *graph)
+{
+    for (guint32 i = 0; i < graph->links->len; i++) {
+        const TopoLink *link = topo_graph_link(graph, i);
+        if ((i ^ 1) >= graph->links->len || topo_graph_link(graph, i ^ 1)->from != link->to ||
+            topo_graph_link(graph, i ^ 1)->to != link->from)
+            return FALSE;
+    }
+    return TRUE;
+}
+
 // Whether some neighbour of gpu0 is a hub: it forwards, every GPU reaches it, and it reaches every GPU. Then
-// every GPU reaches every other through it.
+// every GPU reaches every other through it. back: initialised where it is needed first.
 static gboolean graph_has_hub(GraphWalk *ahead, GraphWalk *back)
 {
     enum { TRIES = 16 };
@@ -165,6 +184,9 @@ static gboolean graph_has_hub(GraphWalk *ahead, GraphWalk *back)
         graph_walk_run(ahead, hub);
         if (graph_walk_missing(ahead) < all)
             continue;
+        if (graph_is_paired(graph))
+            return TRUE;
+        graph_walk_need(back, graph);
         graph_walk_run(back, hub);
         if (graph_walk_missing(back) == all)
             return TRUE;
@@ -199,6 +221,7 @@ static gboolean graph_check_reach(GraphWalk *ahead, GraphWalk *back, const char 
         guint32 gpu = topo_graph_gpu(graph, rank);
         graph_walk_run(ahead, gpu);
         guint32 missing = graph_walk_missing(ahead);
+        graph_walk_need(back, graph);
         if (missing < graph->gpus->len)
             return graph_refuse_pair(ahead, back, gpu, topo_graph_gpu(graph, missing), where, error);
     }
@@ -218,9 +241,8 @@ gboolean topo_graph_check(TopoGraph *graph, const char *where, GError **error)
             return base_error_set(error, BASE_ERROR_FAILED, where, "found a link from %s to itself", name);
         }
     }
-    GraphWalk ahead, back;
+    GraphWalk ahead, back = {NULL};
     graph_walk_init(&ahead, graph, FALSE);
-    graph_walk_init(&back, graph, TRUE);
     gboolean fine = graph_check_reach(&ahead, &back, where, error);
     graph_walk_clear(&ahead);
     graph_walk_clear(&back);
