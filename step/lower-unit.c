@@ -4,8 +4,11 @@
 // A unit is a block: a layer, the embedding, the head (PyTorch's FSDP2 as torchtitan wraps it). A use is a
 // block's forward or backward pass. With the limiter, use k is fetched when use k - prefetch - 1 is over, so
 // that at most prefetch + 1 units are whole at a time; and no unit is fetched again before it has been freed.
-// Fetches are launched in the order of use, and in the backward pass each after the reduce-scatter of the
-// unit before (BACKWARD_PRE on one NCCL stream). The head is whole from its forward to its backward pass,
+// With reshard = no units stay whole from a forward to its backward pass, and beyond a backward pass that
+// reduces no gradients, as FSDP keeps them (pytorch 2.5, fsdp/_runtime_utils.py, _should_free_in_backward);
+// in a pipeline until the last backward pass (pipelining/stage.py sets reshard_after_backward for that one
+// only). Fetches are launched in the order of use, and in the backward pass each after the reduce-scatter of
+// the unit before (BACKWARD_PRE on one NCCL stream). The head is whole from its forward to its backward pass,
 // which follow each other, and does not count.
 #include "step/lowering.h"
 
@@ -28,6 +31,17 @@ static gboolean unit_fetches(const Lowering *lowering)
 static gboolean unit_reshards(const Lowering *lowering)
 {
     return lowering->plan->offload_weights || (unit_gathers(lowering) && lowering->plan->reshard);
+}
+
+// Whether this pass frees what it has used.
+static gboolean unit_frees(const Lowering *lowering, const LowerChunk *chunk, gboolean backward)
+{
+    if (unit_reshards(lowering))
+        return TRUE;
+    if (!backward)
+        return FALSE;
+    gboolean last = chunk->passes + 1 == lowering->plan->micro_batches;
+    return last || (lowering->plan->pp == 1 && chunk->flying == 1 && lowering_reduces(lowering, chunk));
 }
 
 static gint64 unit_bytes(const Lowering *lowering, guint32 block)
@@ -95,10 +109,11 @@ void lowering_units_begin(Lowering *lowering, LowerChunk *chunk, gboolean backwa
 {
     if (!unit_fetches(lowering))
         return;
-    gboolean first = chunk->base == G_MAXUINT32;
     chunk->base = lowering->unit_ends->len;
     chunk->used = 0;
-    chunk->fetching = first || unit_reshards(lowering);
+    chunk->fetching = !chunk->whole || unit_reshards(lowering);
+    chunk->whole = TRUE;
+    chunk->flying += backward ? 0 : 1;
     for (guint32 i = 0; i <= lowering->plan->prefetch && i <= unit_count(lowering, chunk); i++)
         unit_fetch_next(lowering, chunk, i, backward);
 }
@@ -113,8 +128,11 @@ void lowering_unit_end(Lowering *lowering, LowerChunk *chunk, guint32 block, gbo
 {
     if (!unit_fetches(lowering))
         return;
-    gboolean last = backward && chunk->passes + 1 == lowering->plan->micro_batches;
-    gboolean frees = last || unit_reshards(lowering);
+    gboolean frees = unit_frees(lowering, chunk, backward);
+    if (backward && block == chunk->first_block) {
+        chunk->whole = !frees;
+        chunk->flying--;
+    }
     if (unit_is_head(lowering, block)) {
         chunk->heads = backward ? chunk->heads - 1 : chunk->heads + 1;
         frees = frees && chunk->heads == 0;
@@ -128,7 +146,7 @@ void lowering_unit_leave(Lowering *lowering, LowerChunk *chunk, guint32 block, g
     if (!unit_fetches(lowering) || unit_is_head(lowering, block))
         return;
     g_array_append_val(lowering->unit_ends, lowering->last);
-    if (unit_reshards(lowering))
+    if (unit_frees(lowering, chunk, backward) || (backward && !chunk->whole))
         g_array_index(lowering->freed, guint32, block) = lowering->last;
     unit_fetch_next(lowering, chunk, ++chunk->used + lowering->plan->prefetch, backward);
 }

@@ -12,27 +12,23 @@
 // sum is the whole, rounded up once.
 //
 // - Tensor parallel: a column operator gathers its input (sp), and backward sums its input's gradient while
-// the
-//   weight's gradient is computed (Megatron-LM, linear_with_grad_accumulation); a row operator sums its
+//   the weight's gradient is computed (Megatron-LM, linear_with_grad_accumulation); a row operator sums its
 //   output. tp_overlap = n cuts exchange and operator in n chunks that overlap.
-// - Gradients: a bucket is reduced when its gradients are ready (overlap) or after the last backward pass; in
-// the
-//   last micro-batch only, unless sync_every, or sharded gradients of ZeRO 2 and 3. With copies = last the
-//   copies of the states still sum theirs after the last one only. A backward pass that reduces ends when its
-//   reductions do: DDP's reducer and FSDP wait for them before they give control back (NVIDIA/
-//   cosmos-framework#161 measures it: four such micro-batches take four times as long as one). Not in a
-//   pipeline, where another micro-batch's pass may follow at once.
+// - Gradients: a bucket is reduced when its gradients are ready (overlap) or after the last backward pass;
+//   in the last micro-batch only, unless sync_every, or sharded gradients of ZeRO 2 and 3. With copies =
+//   last the copies of the states still sum theirs after the last one only. A backward pass that reduces
+//   ends when its reductions do: DDP's reducer and FSDP wait for them before they give control back
+//   (NVIDIA/cosmos-framework#161 measures it: four such micro-batches take four times as long as one). Not
+//   in a pipeline, where another micro-batch's pass may follow at once.
 // - ZeRO 3: a unit a block; the unit used as k-th is gathered when use k - prefetch - 1 is over (limiter),
-// freed
-//   after its use; the head is kept from its forward to its backward pass. The first gather waits for
-//   whatever ran before, so it is exposed, as is the last reduce-scatter.
+//   freed after its use (reshard = no: after the backward pass, step/lower-unit.c); the head is kept from
+//   its forward to its backward pass. The first gather waits for whatever ran before, so it is exposed, as
+//   is the last reduce-scatter.
 // - ZeRO 1 and 2: updated weights are gathered after the optimizer, or (overlap_gather) at the start of the
-// step
-//   while the first forward pass runs: in the steady state the previous step's.
+//   step while the first forward pass runs: in the steady state the previous step's.
 // - Pipeline: receives are posted ahead; a transfer starts when both ends are there.
 // - Launches: the kernels of an operation are launched one after the other by the host; an operation starts
-// when
-//   its first kernel has been launched, the next one not before the rest have.
+//   when its first kernel has been launched, the next one not before the rest have.
 // - The loader reads one micro-batch ahead.
 #pragma once
 

@@ -52,6 +52,8 @@ typedef struct {
     guint32
         heads; // forward passes of the head whose backward pass has not run: it is whole while there are any
     gboolean fetching; // the present pass fetches
+    gboolean whole;    // what has been fetched has not been freed since (reshard = no)
+    guint32 flying;    // forward passes whose backward pass has not run
 } LowerChunk;
 
 typedef struct {
