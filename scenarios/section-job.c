@@ -233,6 +233,23 @@ static void job_check_batch(const Plan *plan, gint64 tokens, GPtrArray *lines)
                 tokens, unit * micro, plan->dp, micro, sequence);
 }
 
+// Sizes of buckets that nothing asks for are said, not refused: they may stand beside an axis over zero.
+static gboolean job_note_buckets(StepJob *job, const Ini *ini)
+{
+    const Plan *plan = &job->plan;
+    static const char *const keys[] = {"bucket", "first_bucket"};
+    const char *why = plan->zero == 3                          ? "with zero = 3 the units are layers"
+                      : plan->buckets == PLAN_BUCKETS_MEGATRON ? "buckets = megatron has sizes of its own"
+                      : plan_data(plan) == 1                   ? "no other rank has the same gradients"
+                                                               : NULL;
+    for (guint i = 0; i < G_N_ELEMENTS(keys) && why != NULL; i++)
+        if (ini_has(ini, "job", keys[i]))
+            job_add(job->notes, "job.%s means nothing here: %s", keys[i], why);
+    if (why == NULL && plan->bucket == G_MAXINT64 && ini_has(ini, "job", "first_bucket"))
+        job_add(job->notes, "job.first_bucket means nothing here: bucket = whole is one bucket");
+    return TRUE;
+}
+
 // All broken rules in one line; a single one stands at its key's line.
 static gboolean job_check(StepJob *job, Ini *ini, gint64 tokens, GError **error)
 {
@@ -286,5 +303,6 @@ gboolean scenario_section_job(StepJob *job, Ini *ini, GError **error)
     return job_read_split(plan, ini, error) && job_read_pipeline(plan, ini, error) &&
            job_read_batch(plan, ini, &tokens, error) && job_read_data(plan, ini, error) &&
            job_read_memory(plan, ini, error) && job_check_meaning(plan, ini, error) &&
-           job_check(job, ini, tokens, error) && job_check_memory(job, ini, error);
+           job_check(job, ini, tokens, error) && job_check_memory(job, ini, error) &&
+           job_note_buckets(job, ini);
 }

@@ -69,6 +69,8 @@ static void assume_placement(StepResult *result, const StepJob *job)
 
 void step_assume(StepResult *result, const StepJob *job)
 {
+    for (guint i = 0; i < job->notes->len; i++)
+        g_ptr_array_add(result->ignored, g_strdup(job->notes->pdata[i]));
     assume_placement(result, job);
     assume_compute(result, job);
     if (job->plan.bucket_split)

@@ -10,6 +10,7 @@ StepJob *step_job_new(void)
 {
     StepJob *job = g_new0(StepJob, 1);
     plan_init(&job->plan);
+    job->notes = g_ptr_array_new_with_free_func(g_free);
     job->counting = MODEL_COUNT_6N_ATTENTION;
     job->precision = TOPO_PRECISION_BF16;
     job->update = STEP_UPDATE_MEMORY;
@@ -26,6 +27,7 @@ void step_job_free(StepJob *job)
     model_spec_free(job->model);
     topo_machine_free(job->machine);
     plan_framework_free(job->framework);
+    g_ptr_array_unref(job->notes);
     g_free(job);
 }
 

@@ -60,6 +60,7 @@ typedef struct {
     gboolean gradient_norm;   // the gradient's norm is summed over all ranks before the optimizer runs
     StepReality reality;
     StepFidelity fidelity; // as asked for
+    GPtrArray *notes;      // of char *, owned: keys that mean nothing here, a sentence each
     // How to run it; never changes the result.
     gboolean no_cache;  // measured collectives are not kept in a file (step/cache.h)
     SimQueueKind queue; //

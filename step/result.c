@@ -21,6 +21,7 @@ StepResult *step_result_new(void)
     result->exposures = g_array_new(FALSE, FALSE, sizeof(StepExposure));
     result->links = g_ptr_array_new_with_free_func(step_link_use_free);
     result->assumptions = g_ptr_array_new_with_free_func(g_free);
+    result->ignored = g_ptr_array_new_with_free_func(g_free);
     result->remedies = g_ptr_array_new_with_free_func(g_free);
     result->usage = g_ptr_array_new_with_free_func(step_usage_free);
     return result;
@@ -41,6 +42,7 @@ void step_result_free(StepResult *result)
     g_ptr_array_unref(result->links);
     g_ptr_array_unref(result->assumptions);
     g_free(result->plan);
+    g_ptr_array_unref(result->ignored);
     g_ptr_array_unref(result->remedies);
     g_ptr_array_unref(result->usage);
     if (result->programs != NULL)

@@ -84,6 +84,7 @@ typedef struct {
     GPtrArray *links;       // of StepLinkUse *, by id; only links that carried something
     GPtrArray *assumptions; // of char *: what the program took for granted, one sentence each
     char *plan;             // owned: "tp 8, pp 16, dp 64, ..."
+    GPtrArray *ignored;     // of char *: keys of the scenario that mean nothing in it, a sentence each
     GPtrArray *remedies;    // of char *: what would make the plan fit; empty where it does, or nothing would
     GPtrArray *usage;       // of StepUsage *, by pipeline stage
     GPtrArray *programs;    // of SimProgram *: what ranks ran, by stage; owned

@@ -252,6 +252,31 @@ static void test_meaning(void **state)
     }
 }
 
+// Sizes of buckets that nothing asks for are said.
+static void test_ignored(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *sets[4];
+        guint says;
+        const char *first;
+    } cases[] = {
+        {{NULL}, 0, NULL},
+        {{"job.bucket=10 MiB", "job.first_bucket=2 MiB"}, 0, NULL},
+        {{"job.zero=3", "job.bucket=10 MiB", "job.first_bucket=2 MiB"}, 2, "zero = 3"},
+        {{"job.buckets=megatron", "job.first_bucket=2 MiB"}, 1, "buckets = megatron"},
+        {{"job.bucket=whole", "job.first_bucket=2 MiB"}, 1, "bucket = whole"},
+    };
+    for (guint i = 0; i < G_N_ELEMENTS(cases); i++) {
+        g_autoptr(GError) error = NULL;
+        g_autoptr(StepJob) job = read(GOOD, cases[i].sets, &error);
+        check_fine(error);
+        assert_int_equal(job->notes->len, cases[i].says);
+        if (cases[i].first != NULL)
+            assert_non_null(strstr(job->notes->pdata[0], cases[i].first));
+    }
+}
+
 // Every broken rule in one error.
 static void test_rules(void **state)
 {
@@ -342,7 +367,7 @@ int main(void)
         cmocka_unit_test(test_refusals),       cmocka_unit_test(test_library),
         cmocka_unit_test(test_node),           cmocka_unit_test(test_split),
         cmocka_unit_test(test_split_defaults), cmocka_unit_test(test_meaning),
-        cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_rules),          cmocka_unit_test(test_ignored),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

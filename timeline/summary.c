@@ -171,6 +171,8 @@ char *timeline_summary_text(const StepResult *result, gboolean assumptions)
                            "simulated       %" G_GUINT64_FORMAT " messages, %" G_GUINT64_FORMAT
                            " events, fidelity %s, fingerprint %016" G_GINT64_MODIFIER "x\n",
                            result->messages, result->events, result->fidelity, result->fingerprint);
+    for (guint i = 0; i < result->ignored->len; i++)
+        g_string_append_printf(out, "ignored         %s\n", (const char *)result->ignored->pdata[i]);
     for (guint i = 0; assumptions && i < result->assumptions->len; i++)
         g_string_append_printf(out, "assumed         %s\n", (const char *)result->assumptions->pdata[i]);
     return g_string_free(out, FALSE);
@@ -256,6 +258,7 @@ JsonNode *timeline_summary_json(const StepResult *result)
     }
     json_builder_end_array(builder);
     summary_texts(builder, "assumptions", result->assumptions);
+    summary_texts(builder, "ignored", result->ignored);
     summary_int_member(builder, "events", (gint64)result->events);
     summary_int_member(builder, "messages", (gint64)result->messages);
     g_autofree char *fingerprint = g_strdup_printf("%016" G_GINT64_MODIFIER "x", result->fingerprint);
