@@ -67,6 +67,15 @@ static void flows_share(SimFlows *flows)
     }
 }
 
+// Whether others use what a flow is about to use.
+static gboolean flows_meet(const SimFlows *flows, const SimFlow *flow)
+{
+    for (guint32 i = 0; i < flow->n_uses; i++)
+        if (flows->load[flow->uses[i].resource] > 0)
+            return TRUE;
+    return FALSE;
+}
+
 // Adds (sign 1) or takes away (-1) a flow's load; whether a resource is or was wanted more than once over.
 static gboolean flows_load(SimFlows *flows, const SimFlow *flow, gint64 sign)
 {
@@ -134,6 +143,7 @@ void sim_flows_start(SimFlows *flows, guint32 owner, Ps time, const SimUse *uses
     flow->since = flows->engine->now;
     g_array_append_val(flows->active, id);
     flows_push(flows, id);
+    flows->met += flows_meet(flows, flow) ? 1 : 0;
     if (flows_load(flows, flow, 1))
         flows_share(flows);
 }

@@ -34,6 +34,7 @@ typedef struct {
     guint32 resources;
     guint32 full;   // resources whose load is above the whole
     guint64 slowed; // how often a flow has run at less than its full rate
+    guint64 met;    // how often one began that uses what another was using
     SimFlowDone done;
     gpointer user; // borrowed
 } SimFlows;

@@ -216,6 +216,14 @@ static void step_run_folding(const StepRun *run, StepResult *result)
                 "folded: collectives that want the same links share them max-min: %" G_GUINT64_FORMAT
                 " times one was slowed",
                 run->fold.flows.slowed));
+    if (run->fold.flows.met > 0)
+        g_ptr_array_add(
+            result->assumptions,
+            g_strdup_printf(
+                "folded: %" G_GUINT64_FORMAT
+                " collectives began on links that others were using; where these have room for both, "
+                "neither is taken to wait for the other",
+                run->fold.flows.met));
     if (worst > 0.001)
         g_ptr_array_add(
             result->assumptions,
