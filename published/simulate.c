@@ -90,6 +90,7 @@ static gboolean case_add_jobs(PublishedCase *own, GPtrArray *jobs, gboolean less
             g_ptr_array_set_size(own->jobs, 0);
             return FALSE;
         }
+        job->one_thread = TRUE;
         g_ptr_array_add(jobs, job);
     }
     return TRUE;

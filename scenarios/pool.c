@@ -39,7 +39,10 @@ static StepResult *pool_run_point(Pool *pool, guint point, GError **error)
         return NULL;
     g_auto(GStrv) sets = scenario_grid_sets(grid, point);
     g_autoptr(StepJob) job = scenario_read(ini, (const char *const *)sets, error);
-    return job == NULL ? NULL : step_run(job, pool_progress, pool, error);
+    if (job == NULL)
+        return NULL;
+    job->one_thread = TRUE;
+    return step_run(job, pool_progress, pool, error);
 }
 
 // One worker: takes the next point until there is none.

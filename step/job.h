@@ -62,9 +62,10 @@ typedef struct {
     StepFidelity fidelity; // as asked for
     GPtrArray *notes;      // of char *, owned: keys that mean nothing here, a sentence each
     // How to run it; never changes the result.
-    gboolean no_cache;  // measured collectives are not kept in a file (step/cache.h)
-    SimQueueKind queue; //
-    gboolean no_fuse;   // without the shortcut of sim/route.h
+    gboolean one_thread; // other jobs run beside it; else several threads lower long stages
+    gboolean no_cache;   // measured collectives are not kept in a file (step/cache.h)
+    SimQueueKind queue;  //
+    gboolean no_fuse;    // without the shortcut of sim/route.h
 } StepJob;
 
 StepJob *step_job_new(void);

@@ -178,7 +178,7 @@ static void lower_stages(LowerStage *stages, guint32 n)
     lower_stage(&stages[0]);
     for (guint32 i = 1; i < n; i++)
         stages[i].like = stages[0].program;
-    guint threads = MIN(g_get_num_processors(), n - 1);
+    guint threads = stages[0].job->one_thread ? 1 : MIN(g_get_num_processors(), n - 1);
     GThreadPool *pool = threads > 1 && stages[0].program->ops->len > LONG
                             ? g_thread_pool_new(lower_work, NULL, (gint)threads, FALSE, NULL)
                             : NULL;

@@ -241,7 +241,7 @@ gboolean topo_graph_check(TopoGraph *graph, const char *where, GError **error)
             return base_error_set(error, BASE_ERROR_FAILED, where, "found a link from %s to itself", name);
         }
     }
-    GraphWalk ahead, back = {NULL};
+    GraphWalk ahead, back = {.graph = NULL};
     graph_walk_init(&ahead, graph, FALSE);
     gboolean fine = graph_check_reach(&ahead, &back, where, error);
     graph_walk_clear(&ahead);
