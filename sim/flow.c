@@ -71,7 +71,7 @@ static void flows_share(SimFlows *flows)
 static gboolean flows_meet(const SimFlows *flows, const SimFlow *flow)
 {
     for (guint32 i = 0; i < flow->n_uses; i++)
-        if (flows->load[flow->uses[i].resource] > 0)
+        if (flows->users[flow->uses[i].resource] > 0)
             return TRUE;
     return FALSE;
 }
@@ -83,6 +83,7 @@ static gboolean flows_load(SimFlows *flows, const SimFlow *flow, gint64 sign)
     for (guint32 i = 0; i < flow->n_uses; i++) {
         guint64 *load = &flows->load[flow->uses[i].resource];
         gboolean was = *load > SIM_SHARE_ONE;
+        flows->users[flow->uses[i].resource] += (guint32)sign; // modulo 2^32
         *load = (guint64)((gint64)*load + sign * (gint64)flow->uses[i].share);
         flows->full += (*load > SIM_SHARE_ONE ? 1u : 0u) - (was ? 1u : 0u);
     }
@@ -112,6 +113,7 @@ void sim_flows_init(SimFlows *flows, SimEngine *engine, guint32 resources, SimFl
     flows->active = g_array_new(FALSE, FALSE, sizeof(guint32));
     flows->shares = g_array_new(FALSE, FALSE, sizeof(SimShare));
     flows->load = g_new0(guint64, resources + 1);
+    flows->users = g_new0(guint32, resources + 1);
     flows->work = g_new0(double, 2 * (gsize)resources + 2);
     sim_engine_handle(engine, SIM_HANDLER_FLOW, flows_ended, flows);
 }
@@ -122,6 +124,7 @@ void sim_flows_clear(SimFlows *flows)
     g_array_unref(flows->active);
     g_array_unref(flows->shares);
     g_free(flows->load);
+    g_free(flows->users);
     g_free(flows->work);
     memset(flows, 0, sizeof *flows);
 }

@@ -30,6 +30,7 @@ typedef struct {
     GArray *active;    // of guint32: slots in use, in order of start; owned
     GArray *shares;    // of SimShare; owned
     guint64 *load;     // [resource]: what all active flows take at full rate; owned
+    guint32 *users;    // [resource]: how many of them use it, be it too little to count; owned
     double *work;      // owned
     guint32 resources;
     guint32 full;   // resources whose load is above the whole

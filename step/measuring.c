@@ -58,7 +58,7 @@ static void measuring_links(const Measuring *run, StepCollective *own, const Ps 
     for (guint32 i = 0; own->time > 0 && i < graph->links->len; i++) {
         double share = (double)(run->network.link_busy[i] - before[i]) / (double)own->time;
         StepLinkShare use = {i, STEP_OWNER_LINK, (guint32)(MIN(share, 1) * SIM_SHARE_ONE)};
-        if (use.share > 0)
+        if (share > 0) // be it too little to count
             g_array_append_val(own->shares, use);
     }
 }
@@ -89,7 +89,7 @@ static void measuring_kinds(const Measuring *run, StepCollective *own, const Ps 
         if (i % OWNERS == STEP_OWNER_POOL)
             share /= MAX(count[i / OWNERS], 1);
         StepLinkShare use = {i / OWNERS, i % OWNERS, (guint32)(MIN(share, 1) * SIM_SHARE_ONE)};
-        if (use.share > 0)
+        if (share > 0)
             g_array_append_val(own->shares, use);
     }
 }

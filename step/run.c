@@ -224,10 +224,10 @@ static void step_run_folding(const StepRun *run, StepResult *result)
                 " collectives began on links that others were using; where these have room for both, "
                 "neither is taken to wait for the other",
                 run->fold.flows.met));
-    if (worst > 0.001)
+    if (worst > 0)
         g_ptr_array_add(
             result->assumptions,
-            g_strdup_printf("folded: siblings of a collective end up to %.1f %% of its time apart, and are "
+            g_strdup_printf("folded: siblings of a collective end up to %.2g %% of its time apart, and are "
                             "taken to end together",
                             100 * worst));
 }
