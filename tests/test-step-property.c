@@ -263,8 +263,8 @@ static GapCause gap_cause(const StepJob *job, const StepResult *folded)
     return cause;
 }
 
-// The folded fidelity ends too, its classes sum, no bound passes it, and it is near the other: the same to the
-// picosecond where no collective began on links that another was using.
+// The folded fidelity ends too, its classes sum, no bound passes it, and it is near the other: the same to
+// the picosecond where no collective began on links that another was using.
 static void check_folded(const Property *property, StepJob *job)
 {
     job->fidelity = STEP_FIDELITY_FOLDED;
