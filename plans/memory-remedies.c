@@ -209,14 +209,10 @@ static char *plan_memory_try(Plan *plan, const char *words, const ModelSpec *mod
     g_autoptr(GPtrArray) broken = plan_check(plan, model);
     if (broken->len > 0 || !plan_memory_bounded(plan, model))
         return NULL;
-    gint64 fullest = 0;
-    for (guint32 stage = 0; stage < plan->pp; stage++) {
-        PlanMemoryPeak peak = plan_memory_peak(plan, model, device, framework, stage);
-        if (peak.peak > peak.capacity)
-            return NULL;
-        fullest = MAX(fullest, peak.peak);
-    }
-    g_autofree char *size = units_format_binary((double)fullest);
+    PlanMemoryPeak peak = plan_memory_fullest(plan, model, device, framework);
+    if (peak.peak > peak.capacity)
+        return NULL;
+    g_autofree char *size = units_format_binary((double)peak.peak);
     return g_strdup_printf("%s: %s", words, size);
 }
 

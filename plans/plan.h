@@ -79,8 +79,7 @@ typedef struct {
     gboolean bucket_split;       // a parameter may be cut at a cap
     guint32 prefetch;            // ZeRO 3: units gathered ahead of the one in use
     gboolean limiter;            // ZeRO 3: the host waits before gathering more than prefetch units ahead
-    gboolean
-        reshard; // ZeRO 3: free after the forward pass, gather again backward (no: kept for it, as Llama 3)
+    gboolean reshard; // ZeRO 3: free after the forward pass, gather again backward (no: kept till then)
     // Memory for time.
     PlanRecompute recompute;
     gint64 recompute_every; // full: of every k layers of a stage one is recomputed (1: every layer)

@@ -234,7 +234,7 @@ static void job_check_batch(const Plan *plan, gint64 tokens, GPtrArray *lines)
 }
 
 // Sizes of buckets that nothing asks for are said, not refused: they may stand beside an axis over zero.
-static gboolean job_note_buckets(StepJob *job, const Ini *ini)
+static void job_note_buckets(StepJob *job, const Ini *ini)
 {
     const Plan *plan = &job->plan;
     static const char *const keys[] = {"bucket", "first_bucket"};
@@ -247,7 +247,6 @@ static gboolean job_note_buckets(StepJob *job, const Ini *ini)
             job_add(job->notes, "job.%s means nothing here: %s", keys[i], why);
     if (why == NULL && plan->bucket == G_MAXINT64 && ini_has(ini, "job", "first_bucket"))
         job_add(job->notes, "job.first_bucket means nothing here: bucket = whole is one bucket");
-    return TRUE;
 }
 
 // All broken rules in one line; a single one stands at its key's line.
@@ -300,9 +299,11 @@ gboolean scenario_section_job(StepJob *job, Ini *ini, GError **error)
         return ini_refuse(ini, "machine", "gpus", error, "found %u GPUs, wanted at most %d", plan->gpus,
                           COLL_GROUP_RANKS_MAX);
     gint64 tokens = 0;
-    return job_read_split(plan, ini, error) && job_read_pipeline(plan, ini, error) &&
-           job_read_batch(plan, ini, &tokens, error) && job_read_data(plan, ini, error) &&
-           job_read_memory(plan, ini, error) && job_check_meaning(plan, ini, error) &&
-           job_check(job, ini, tokens, error) && job_check_memory(job, ini, error) &&
-           job_note_buckets(job, ini);
+    if (!job_read_split(plan, ini, error) || !job_read_pipeline(plan, ini, error) ||
+        !job_read_batch(plan, ini, &tokens, error) || !job_read_data(plan, ini, error) ||
+        !job_read_memory(plan, ini, error) || !job_check_meaning(plan, ini, error) ||
+        !job_check(job, ini, tokens, error) || !job_check_memory(job, ini, error))
+        return FALSE;
+    job_note_buckets(job, ini);
+    return TRUE;
 }

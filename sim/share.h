@@ -22,5 +22,5 @@ typedef struct {
     guint32 rate;  // out: of SIM_SHARE_ONE, at least 1
 } SimShare;
 
-// Fills every flow's rate. work is scratch space for resources doubles.
+// Fills every flow's rate. work is scratch space for 2 * resources doubles.
 void sim_share(SimShare *flows, guint32 n, double *work, guint32 resources);
